@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "driftaudit/model_config.hpp"
+#include "driftaudit/progress.hpp"
+#include "driftaudit/tokenizer.hpp"
+
+namespace drift {
+
+/// A model, ready to be run.
+struct Model {
+  std::string name;               ///< "mini", "gpt2", or the path as given
+  std::string why;                ///< how it was chosen: "cached", "the hub is out of reach", …
+  std::filesystem::path source;   ///< the folder or file that it was read from
+  std::filesystem::path weights;  ///< canonical weights file, in the cache
+  std::string digest;             ///< sha256 of the canonical weights file
+  std::string source_dtype;       ///< "float16": what the checkpoint stores
+  ModelConfig config;
+  Tokenizer tokenizer;
+};
+
+struct ModelOptions {
+  bool offline = false;
+};
+
+/// Opens `auto`, `mini`, `gpt2`, a folder (config.json, weights, tokenizer files) or a weights file
+/// in such a folder. `auto` is gpt2 if it is cached or its hub answers within seconds, else mini.
+/// The canonical weights file is made once and kept in the cache, keyed by the source files'
+/// hashes. Errors (usage): no such model, bad files; (trouble): no network, hash mismatch, disk.
+Model open_model(const std::string& name, const ModelOptions& options, Progress& progress);
+
+/// gpt2's folder in the cache (or in HF_HOME's), fetched from the hub when it isn't there yet,
+/// resumed when it is there in part, and verified. Errors (trouble): no network, hash mismatch.
+std::filesystem::path fetch_gpt2(const ModelOptions& options, Progress& progress);
+
+}  // namespace drift

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driftaudit/comparison.hpp"
+#include "driftaudit/step.hpp"
+
+namespace drift {
+
+/// One side as it ran.
+struct BuildRecord {
+  std::string label;
+  std::string torch;
+  std::string torch_git;  ///< empty: unknown
+  std::string libtorch_sha256;
+  std::string cpu_capability;
+  std::string blas;
+  std::uint32_t threads = 0;  ///< ATen's intra-op threads
+  std::optional<std::uint32_t> blas_threads;
+  std::string string_abi;                    ///< "old", "new"
+  std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
+  std::optional<bool> repeatable;            ///< null: not checked
+  double tokens_per_second = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::string log;  ///< the end of the runner's stderr, or empty
+};
+
+/// One prompt in one mode on one side.
+struct Run {
+  std::uint32_t build = 0;  ///< index into builds
+  std::string mode;         ///< "greedy", "sample", "score"
+  bool cache = true;
+  std::uint32_t prompt = 0;  ///< from 1
+  std::string prompt_text;
+  std::vector<std::int32_t> prompt_ids;
+  std::string text;
+  Stop stopped = Stop::kLength;
+  std::vector<Step> steps;
+};
+
+struct HostRecord {
+  std::string cpu;     ///< "AMD EPYC 7713"
+  std::string os;      ///< "Debian GNU/Linux 12"
+  std::string kernel;  ///< "Linux 6.1.0"
+  std::uint32_t cores = 0;
+  std::vector<std::string> cpu_flags;  ///< those that kernels choose by: avx2, avx512f, amx_bf16, …
+};
+
+/// This machine.
+HostRecord this_host();
+
+struct ModelRecord {
+  std::string name;
+  std::string why;
+  std::string source;
+  std::string digest;
+  std::string source_dtype;
+  std::uint32_t n_layer = 0, n_embd = 0, n_head = 0, n_positions = 0, vocab_size = 0;
+  std::uint64_t parameters = 0;
+};
+
+struct SettingsRecord {
+  std::vector<std::string> modes;
+  std::uint32_t new_tokens = 60;
+  std::uint32_t top_k = 50;
+  std::uint64_t seed = 1234;
+  double temperature = 1;
+  bool ignore_eos = false;
+  bool cache = true;
+  std::string sampler = "torch";       ///< or "fixed"
+  std::string on_divergence = "stop";  ///< or "force"
+  std::uint32_t keep_top = 64;
+  std::string dtype = "float32";
+};
+
+/// The document that all commands write and read: see docs/report.md and the schema file.
+struct Report {
+  std::string kind = "audit";
+  std::string tool;     ///< "driftaudit 0.1.0"
+  std::string created;  ///< RFC 3339, UTC
+  HostRecord host;
+  ModelRecord model;
+  std::string prompts;  ///< the set's name
+  SettingsRecord settings;
+  std::vector<BuildRecord> builds;
+  std::vector<Run> runs;
+  std::map<std::int32_t, std::string> tokens;  ///< bytes of each used id
+  std::string basis = "all";                   ///< or "top64"
+  std::vector<PromptComparison> comparison;
+  Summary summary;
+  std::vector<std::pair<std::string, Summary>> by_mode;
+};
+
+/// Writes the report atomically, streaming its runs: memory beyond the report itself is one step's.
+/// Errors (usage): the path can't be written.
+void write_report(const Report& report, const std::filesystem::path& path);
+
+/// The same document as a string.
+std::string report_json(const Report& report);
+
+/// Reads a report back. Errors (usage) with the file and a line or JSON pointer: not JSON, another
+/// or a newer schema, a key missing, twice or of the wrong type, a number out of range.
+Report read_report(const std::filesystem::path& path);
+
+/// The terminal's view: heading, a table per mode, the verdict, what to do next. `colour`: changed
+/// tokens are marked with ANSI colours. `width`: columns of the terminal.
+std::string report_table(const Report& report, bool colour, std::size_t width);
+
+/// The verdict in one plain sentence.
+std::string verdict_sentence(const Report& report);
+
+}  // namespace drift

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runner/wire.hpp"
+
+namespace drift {
+
+/// How a runner is started.
+struct RunnerLaunch {
+  std::string label;  ///< the side, for messages
+  std::filesystem::path program;
+  std::vector<std::string> launcher;  ///< a command before the program, such as {"ssh", "host"}
+  /// The runner's whole environment: see runner_environment().
+  std::map<std::string, std::string> environment;
+  /// Silence after which a runner counts as hung.
+  double timeout_seconds = 300;
+};
+
+/// What a runner says of itself, taken from its Hello.
+struct RunnerFacts {
+  std::string torch;           ///< "1.10.1"
+  std::string cpu_capability;  ///< ATen's effective one: "DEFAULT", "AVX2", "AVX512"
+  std::string blas;            ///< "MKL 2020.0.0", "OpenBLAS", "unknown"
+  std::uint32_t aten_threads = 0;
+  std::optional<std::uint32_t> blas_threads;  ///< null when the BLAS doesn't say
+};
+
+RunnerFacts facts_from(const wire::Hello& hello);
+
+/// The variables that a runner gets: a minimal set, the caller's of the known families (`ATEN_`,
+/// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`), then `own` on top.
+struct RunnerEnvironment {
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> knobs;  ///< those of known families and of `own`
+  std::vector<std::string> dropped;          ///< LD_PRELOAD, LD_LIBRARY_PATH when they were set
+};
+
+RunnerEnvironment runner_environment(const std::map<std::string, std::string>& caller,
+                                     const std::map<std::string, std::string>& own);
+
+/// One runner at work. Its frames come in order through next(); the runner waits whenever they are
+/// not taken, so memory stays bounded by one frame and the pipe.
+class RunnerProcess {
+ public:
+  using Event = std::variant<wire::Hello, wire::Step, wire::TaskEnd, wire::Done>;
+
+  /// Starts it and sends the job.
+  RunnerProcess(const RunnerLaunch& launch, const wire::Job& job);
+  ~RunnerProcess();
+  RunnerProcess(RunnerProcess&&) noexcept;
+  RunnerProcess& operator=(RunnerProcess&&) = delete;
+
+  /// The next event. After Done there is none: don't ask. Errors (trouble), naming the side and
+  /// with the end of its stderr: it failed, was killed, ended early, hung, or spoke no sense.
+  Event next();
+  /// Answers a Step of a fed task; -1 ends the task.
+  void feed(std::int32_t token);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace drift

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace drift {
+
+/// Logits of one step, as the runner produced them. Length: the vocabulary.
+using Logits = std::span<const float>;
+
+struct TokenLogit {
+  std::int32_t id = -1;
+  float logit = 0;
+};
+
+/// What is kept of one step of one side.
+struct Step {
+  std::int32_t token = -1;      ///< the side's own choice
+  float logit = 0;              ///< of that token
+  std::vector<TokenLogit> top;  ///< the highest logits, falling; the lowest id first among equals
+  double gap = 0;               ///< top-1 minus top-2, in double
+  double logsumexp = 0;         ///< of all logits, in double
+  std::string digest;           ///< XXH3-128 of the raw float32 logits
+  std::optional<std::uint64_t> draw_digest;  ///< of a sampled step's random draw
+  std::optional<std::int32_t> fed;           ///< the token that was imposed in its place
+  std::uint64_t non_finite = 0;              ///< NaN and infinite logits among them
+};
+
+/// Reduces logits to what is kept; `keep_top` highest. NaN logits rank below all others and are
+/// counted. `logits` has at least 2 elements and 1 ≤ token < its size.
+Step reduce_step(std::int32_t token, Logits logits, std::size_t keep_top);
+
+/// log Σ exp(x) in double, by the shifted sum max + log Σ exp(x − max) (Blanchard, Higham & Higham,
+/// "Accurately computing the log-sum-exp and softmax functions", IMA J. Numer. Anal. 41, 2021).
+double log_sum_exp(Logits logits);
+
+}  // namespace drift

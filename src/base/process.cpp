@@ -1,0 +1,265 @@
+#include "driftaudit/process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sstream>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/interrupt.hpp"
+
+extern "C" char** environ;
+
+namespace drift {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Both ends of a pipe; what is not taken is closed.
+struct Pipe {
+  std::array<int, 2> ends = {-1, -1};
+
+  Pipe() = default;
+  ~Pipe() {
+    for (const int fd : ends) {
+      if (fd >= 0) {
+        ::close(fd);
+      }
+    }
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void open() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw trouble(fmt::format("no pipe for a child process: {}", std::strerror(errno)));
+    }
+  }
+  int take(std::size_t end) { return std::exchange(ends[end], -1); }
+};
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (const std::string& string : strings) {
+    result.push_back(const_cast<char*>(string.c_str()));
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Between fork and exec: only async-signal-safe calls. Leaves errno in `report` on failure.
+[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
+                         const char* folder, std::array<int, 3> streams, int report, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) {
+    ::_exit(127);
+  }
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) {
+    ::signal(number, SIG_DFL);
+  }
+  for (int fd = 0; fd < 3; ++fd) {
+    if (streams[static_cast<std::size_t>(fd)] >= 0 &&
+        ::dup2(streams[static_cast<std::size_t>(fd)], fd) < 0) {
+      break;
+    }
+  }
+  if (folder == nullptr || ::chdir(folder) == 0) {
+    ::execve(program, arguments, environment);
+  }
+  const int error_number = errno;
+  [[maybe_unused]] const ssize_t ignored = ::write(report, &error_number, sizeof error_number);
+  ::_exit(127);
+}
+
+}  // namespace
+
+std::string ProcessEnd::describe() const {
+  if (signal != 0) {
+    return fmt::format("signal {} ({})", signal, ::strsignal(signal));
+  }
+  return fmt::format("exit status {}", exit_code);
+}
+
+ChildProcess::ChildProcess(const Command& command, Streams streams) {
+  const std::string& name = command.arguments.at(0);
+  const auto program = name.find('/') == std::string::npos ? find_program(name) : fs::path(name);
+  if (!program) {
+    throw trouble(fmt::format("{}: not found in PATH", name), fmt::format("install {}", name));
+  }
+  std::vector<std::string> environment_strings;
+  if (command.environment) {
+    for (const auto& [key, value] : *command.environment) {
+      environment_strings.push_back(key + "=" + value);
+    }
+  }
+  const std::vector<char*> arguments = pointers(command.arguments);
+  const std::vector<char*> environment_pointers = pointers(environment_strings);
+  char* const* environment = command.environment ? environment_pointers.data() : environ;
+  const std::string folder = command.working_folder.string();
+
+  Pipe in;
+  Pipe out;
+  Pipe err;
+  Pipe report;
+  report.open();
+  std::array<int, 3> child_side = {-1, -1, -1};
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const auto connect = [&](Stream stream, Pipe& pipe, std::size_t child_end, int& slot) {
+    if (stream == Stream::kNull) {
+      slot = null;
+    } else if (stream == Stream::kPipe) {
+      pipe.open();
+      slot = pipe.ends[child_end];
+    }
+  };
+  connect(streams.in, in, 0, child_side[0]);
+  connect(streams.out, out, 1, child_side[1]);
+  connect(streams.err, err, 1, child_side[2]);
+
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    become(program->c_str(), arguments.data(), environment,
+           folder.empty() ? nullptr : folder.c_str(), child_side, report.ends[1], parent);
+  }
+  const int fork_error = errno;
+  ::close(null);
+  if (pid_ < 0) {
+    throw trouble(fmt::format("{}: can't be started: {}", name, std::strerror(fork_error)));
+  }
+  ::setpgid(pid_, pid_);
+  ::close(report.take(1));
+  int child_error = 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(report.ends[0], &child_error, sizeof child_error);
+  } while (n < 0 && errno == EINTR);
+  if (n > 0) {
+    wait();
+    throw trouble(
+        fmt::format("{}: can't be started: {}", program->string(), std::strerror(child_error)));
+  }
+  in_ = in.take(1);
+  out_ = out.take(0);
+  err_ = err.take(0);
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    kill();
+  }
+  close_in();
+  for (const int fd : {out_, err_}) {
+    if (fd >= 0) {
+      ::close(fd);
+    }
+  }
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      in_(std::exchange(other.in_, -1)),
+      out_(std::exchange(other.out_, -1)),
+      err_(std::exchange(other.err_, -1)),
+      end_(other.end_) {}
+
+void ChildProcess::close_in() {
+  if (in_ >= 0) {
+    ::close(std::exchange(in_, -1));
+  }
+}
+
+ProcessEnd ChildProcess::wait() {
+  if (!end_) {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    end_ =
+        WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
+  }
+  return *end_;
+}
+
+void ChildProcess::kill() {
+  if (!end_) {
+    ::kill(-pid_, SIGKILL);
+    wait();
+  }
+}
+
+ProcessResult run_process(const Command& command,
+                          const std::function<void(std::string_view)>& on_output) {
+  ChildProcess child(command, {ChildProcess::Stream::kNull, ChildProcess::Stream::kPipe,
+                               ChildProcess::Stream::kPipe});
+  ProcessResult result;
+  std::array<pollfd, 3> polled = {
+      {{child.out(), POLLIN, 0}, {child.err(), POLLIN, 0}, {interrupt_fd(), POLLIN, 0}}};
+  std::array<std::string*, 2> kept = {&result.out, &result.err};
+  std::array<char, 65536> buffer{};
+  while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) {
+      throw trouble(fmt::format("poll: {}", std::strerror(errno)));
+    }
+    throw_if_interrupted();
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (polled[i].fd < 0 || polled[i].revents == 0) {
+        continue;
+      }
+      const ssize_t n = ::read(polled[i].fd, buffer.data(), buffer.size());
+      if (n > 0) {
+        const std::string_view piece(buffer.data(), static_cast<std::size_t>(n));
+        kept[i]->append(piece);
+        if (on_output) {
+          on_output(piece);
+        }
+      } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        polled[i].fd = -1;
+      }
+    }
+  }
+  result.end = child.wait();
+  return result;
+}
+
+std::map<std::string, std::string> current_environment() {
+  std::map<std::string, std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      result.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return result;
+}
+
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::optional<fs::path> find_program(std::string_view name) {
+  std::istringstream folders(environment_value("PATH"));
+  std::string folder;
+  while (std::getline(folders, folder, ':')) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    if (fs::is_regular_file(candidate) && ::access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace drift

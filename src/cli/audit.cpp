@@ -1,0 +1,7 @@
+#include "cli/command.hpp"
+
+namespace drift {
+
+void add_audit_command(CLI::App&, Action&) {}
+
+}  // namespace drift

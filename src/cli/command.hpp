@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/progress.hpp"
+
+namespace drift {
+
+/// What a parsed command line will do; its result is the exit status.
+using Action = std::function<Status()>;
+
+/// Each adds one command to the program; when the command is the one given, `action` is set.
+/// A command's options live in a struct owned by its action.
+void add_audit_command(CLI::App& app, Action& action);
+void add_builds_command(CLI::App& app, Action& action);
+void add_model_command(CLI::App& app, Action& action);
+
+/// The progress that a command shows: none with `--quiet`.
+std::unique_ptr<Progress> progress_for(bool quiet);
+
+}  // namespace drift

@@ -1,0 +1,64 @@
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/interrupt.hpp"
+
+#include "cli/command.hpp"
+
+namespace drift {
+namespace {
+
+/// The one place where errors are printed.
+int report_error(const Error& error) {
+  fmt::print(stderr, "error: {}\n", error.what());
+  if (!error.hint().empty()) {
+    fmt::print(stderr, "hint: {}\n", error.hint());
+  }
+  return static_cast<int>(error.status());
+}
+
+int run(int argc, char** argv) {
+  CLI::App app(
+      "did this libtorch upgrade change my model's answers, by how much, and how close was "
+      "the nearest token to flipping?",
+      "driftaudit");
+  app.set_version_flag("--version", "driftaudit " DRIFTAUDIT_VERSION);
+  app.require_subcommand(1);
+  Action action;
+  add_audit_command(app, action);
+  add_builds_command(app, action);
+  add_model_command(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help, --version
+      return app.exit(error);
+    }
+    return report_error(usage_error(error.what(), "see driftaudit --help"));
+  }
+  try {
+    install_interrupt_handlers();
+    return static_cast<int>(action());
+  } catch (const Error& error) {
+    return report_error(error);
+  } catch (const std::bad_alloc&) {
+    return report_error(trouble("out of memory"));
+  } catch (const std::exception& error) {
+    return report_error(trouble(error.what()));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Progress> progress_for(bool quiet) {
+  return quiet ? make_silent_progress() : make_terminal_progress();
+}
+
+}  // namespace drift
+
+int main(int argc, char** argv) { return drift::run(argc, argv); }

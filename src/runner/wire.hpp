@@ -1,0 +1,329 @@
+#pragma once
+
+// What the driver and a runner say to each other. The one file that both are compiled from: it
+// needs the standard library alone and is valid C++17 and C++20.
+//
+// A stream is: text that something printed before the runner took hold of fd 1 (skipped, up to
+// kMaxPreamble bytes), the magic, the protocol version as u32, then frames. A frame is its kind as
+// u32, the payload's length as u64, the payload. Integers and floats are little-endian, as on
+// every machine that a libtorch wheel exists for; a string or a vector is its length as u64 and
+// its elements. Both directions use the same form.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace drift::wire {
+
+inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
+inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
+inline constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 32;
+
+enum class FrameKind : std::uint32_t {
+  // runner to driver
+  kHello = 1,    ///< once, first: Hello
+  kStep = 2,     ///< Step
+  kTaskEnd = 3,  ///< TaskEnd
+  kDone = 4,     ///< once, last: Done
+  kFailure = 5,  ///< instead of anything more: Failure
+  // driver to runner
+  kJob = 64,   ///< once, first: Job
+  kToken = 65  ///< the answer to each Step of a fed task: FedToken
+};
+
+enum class Mode : std::uint32_t {
+  kGreedy = 0,  ///< the token with the highest logit, the lowest id among equals
+  kSample = 1,  ///< top-k sampling as transformers does it
+  kScore = 2    ///< the ids are a text: one prefill, a Step for each position but the last
+};
+
+enum class Sampler : std::uint32_t {
+  kTorch = 0,  ///< at::multinomial from torch's generator, seeded before each task
+  kFixed = 1   ///< a generator of our own, the same under every build
+};
+
+/// One prompt in one mode.
+struct Task {
+  std::uint32_t id = 0;
+  Mode mode = Mode::kGreedy;
+  bool cache = true;  ///< keep keys and values, else run the whole context at each step
+  bool fed = false;   ///< after each Step wait for a FedToken and go on from it
+  std::vector<std::int32_t> ids;
+  std::uint32_t new_tokens = 0;
+  std::int32_t end_of_text = -1;  ///< stop after this token; -1: never
+  std::uint32_t top_k = 0;        ///< sampling: 0 is no filter
+  double temperature = 1.0;
+  std::uint64_t seed = 0;
+  Sampler sampler = Sampler::kTorch;
+};
+
+/// All that one runner process does.
+struct Job {
+  std::string weights;  ///< path of the canonical weights file, as the runner sees it
+  std::uint32_t threads = 1;
+  std::string fault;  ///< a fault to plant, for tests; empty in all real use
+  std::vector<Task> tasks;
+};
+
+struct FedToken {
+  std::int32_t token = -1;  ///< -1 ends the task
+};
+
+/// What the runner found itself to be.
+struct Hello {
+  std::string torch;          ///< TORCH_VERSION of the headers
+  std::string config;         ///< at::show_config(): BLAS, compiler, capability
+  std::string parallel_info;  ///< at::get_parallel_info(): thread counts
+  std::uint32_t threads = 0;  ///< at::get_num_threads()
+  std::uint64_t pid = 0;
+};
+
+struct Step {
+  std::uint32_t task = 0;
+  std::uint32_t step = 0;   ///< from 1
+  std::int32_t token = -1;  ///< the side's own choice
+  /// The next token that was imposed: score's text. (A fed task's is known to the driver.)
+  std::optional<std::int32_t> given;
+  std::optional<std::uint64_t> draw_digest;  ///< of the random draw, when one was made
+  std::vector<float> logits;                 ///< length: the vocabulary
+};
+
+enum class Stopped : std::uint32_t { kLength = 0, kEndOfText = 1, kContext = 2, kFed = 3 };
+
+struct TaskEnd {
+  std::uint32_t task = 0;
+  Stopped stopped = Stopped::kLength;
+  double seconds = 0;
+};
+
+struct Done {
+  std::uint64_t peak_memory_bytes = 0;
+};
+
+struct Failure {
+  std::string what;
+};
+
+/// Builds a payload.
+class Writer {
+ public:
+  template <class T>
+  void number(T value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    append(&value, sizeof value);
+  }
+  void text(const std::string& value) {
+    number<std::uint64_t>(value.size());
+    append(value.data(), value.size());
+  }
+  template <class T>
+  void numbers(const std::vector<T>& values) {
+    number<std::uint64_t>(values.size());
+    append(values.data(), values.size() * sizeof(T));
+  }
+  template <class T>
+  void maybe(const std::optional<T>& value) {
+    number<std::uint8_t>(value.has_value() ? 1 : 0);
+    number<T>(value.value_or(T{}));
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void append(const void* data, std::size_t size) {
+    if (size > 0) {
+      bytes_.append(static_cast<const char*>(data), size);
+    }
+  }
+  std::string bytes_;
+};
+
+/// Takes a payload apart; throws std::runtime_error when it is too short or too long.
+class Reader {
+ public:
+  Reader(const char* data, std::size_t size) : at_(data), left_(size) {}
+  explicit Reader(const std::string& bytes) : Reader(bytes.data(), bytes.size()) {}
+
+  template <class T>
+  T number() {
+    T value;
+    take(&value, sizeof value);
+    return value;
+  }
+  std::string text() {
+    std::string value(length(1), '\0');
+    take(value.data(), value.size());
+    return value;
+  }
+  template <class T>
+  std::vector<T> numbers() {
+    std::vector<T> values(length(sizeof(T)));
+    take(values.data(), values.size() * sizeof(T));
+    return values;
+  }
+  template <class T>
+  std::optional<T> maybe() {
+    const bool present = number<std::uint8_t>() != 0;
+    const T value = number<T>();
+    return present ? std::optional<T>(value) : std::nullopt;
+  }
+  void end() const {
+    if (left_ != 0) {
+      throw std::runtime_error("frame longer than its contents");
+    }
+  }
+
+ private:
+  std::size_t length(std::size_t element) {
+    const auto count = number<std::uint64_t>();
+    if (count > left_ / element) {
+      throw std::runtime_error("frame shorter than its contents");
+    }
+    return static_cast<std::size_t>(count);
+  }
+  void take(void* to, std::size_t size) {
+    if (size > left_) {
+      throw std::runtime_error("frame shorter than its contents");
+    }
+    if (size > 0) {
+      std::memcpy(to, at_, size);
+    }
+    at_ += size;
+    left_ -= size;
+  }
+  const char* at_;
+  std::size_t left_;
+};
+
+inline void put(Writer& w, const Task& t) {
+  w.number(t.id);
+  w.number(t.mode);
+  w.number(t.cache);
+  w.number(t.fed);
+  w.numbers(t.ids);
+  w.number(t.new_tokens);
+  w.number(t.end_of_text);
+  w.number(t.top_k);
+  w.number(t.temperature);
+  w.number(t.seed);
+  w.number(t.sampler);
+}
+
+inline void get(Reader& r, Task& t) {
+  t.id = r.number<std::uint32_t>();
+  t.mode = r.number<Mode>();
+  t.cache = r.number<bool>();
+  t.fed = r.number<bool>();
+  t.ids = r.numbers<std::int32_t>();
+  t.new_tokens = r.number<std::uint32_t>();
+  t.end_of_text = r.number<std::int32_t>();
+  t.top_k = r.number<std::uint32_t>();
+  t.temperature = r.number<double>();
+  t.seed = r.number<std::uint64_t>();
+  t.sampler = r.number<Sampler>();
+}
+
+inline void put(Writer& w, const Job& j) {
+  w.text(j.weights);
+  w.number(j.threads);
+  w.text(j.fault);
+  w.number<std::uint64_t>(j.tasks.size());
+  for (const Task& task : j.tasks) {
+    put(w, task);
+  }
+}
+
+inline void get(Reader& r, Job& j) {
+  j.weights = r.text();
+  j.threads = r.number<std::uint32_t>();
+  j.fault = r.text();
+  const auto count = r.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Task task;
+    get(r, task);
+    j.tasks.push_back(task);
+  }
+}
+
+inline void put(Writer& w, const FedToken& t) { w.number(t.token); }
+inline void get(Reader& r, FedToken& t) { t.token = r.number<std::int32_t>(); }
+
+inline void put(Writer& w, const Hello& h) {
+  w.text(h.torch);
+  w.text(h.config);
+  w.text(h.parallel_info);
+  w.number(h.threads);
+  w.number(h.pid);
+}
+
+inline void get(Reader& r, Hello& h) {
+  h.torch = r.text();
+  h.config = r.text();
+  h.parallel_info = r.text();
+  h.threads = r.number<std::uint32_t>();
+  h.pid = r.number<std::uint64_t>();
+}
+
+inline void put(Writer& w, const Step& s) {
+  w.number(s.task);
+  w.number(s.step);
+  w.number(s.token);
+  w.maybe(s.given);
+  w.maybe(s.draw_digest);
+  w.numbers(s.logits);
+}
+
+inline void get(Reader& r, Step& s) {
+  s.task = r.number<std::uint32_t>();
+  s.step = r.number<std::uint32_t>();
+  s.token = r.number<std::int32_t>();
+  s.given = r.maybe<std::int32_t>();
+  s.draw_digest = r.maybe<std::uint64_t>();
+  s.logits = r.numbers<float>();
+}
+
+inline void put(Writer& w, const TaskEnd& e) {
+  w.number(e.task);
+  w.number(e.stopped);
+  w.number(e.seconds);
+}
+
+inline void get(Reader& r, TaskEnd& e) {
+  e.task = r.number<std::uint32_t>();
+  e.stopped = r.number<Stopped>();
+  e.seconds = r.number<double>();
+}
+
+inline void put(Writer& w, const Done& d) { w.number(d.peak_memory_bytes); }
+inline void get(Reader& r, Done& d) { d.peak_memory_bytes = r.number<std::uint64_t>(); }
+
+inline void put(Writer& w, const Failure& f) { w.text(f.what); }
+inline void get(Reader& r, Failure& f) { f.what = r.text(); }
+
+/// A whole frame, ready to be written.
+template <class T>
+std::string frame(FrameKind kind, const T& value) {
+  Writer payload;
+  put(payload, value);
+  Writer head;
+  head.number(kind);
+  head.number<std::uint64_t>(payload.bytes().size());
+  return head.bytes() + payload.bytes();
+}
+
+/// The contents of a payload; throws std::runtime_error when it isn't a T.
+template <class T>
+T parse(const std::string& payload) {
+  Reader reader(payload);
+  T value;
+  get(reader, value);
+  reader.end();
+  return value;
+}
+
+}  // namespace drift::wire

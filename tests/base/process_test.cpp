@@ -1,0 +1,75 @@
+#include "driftaudit/process.hpp"
+
+#include <chrono>
+#include <signal.h>
+#include <thread>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "driftaudit/error.hpp"
+
+namespace drift {
+namespace {
+
+TEST(RunProcess, KeepsBothStreamsAndTheStatus) {
+  const ProcessResult result =
+      run_process({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {}, {}});
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_EQ(result.end.describe(), "exit status 3");
+}
+
+TEST(RunProcess, TellsASignalFromAStatus) {
+  const ProcessResult result = run_process({{"sh", "-c", "kill -9 $$"}, {}, {}});
+  EXPECT_EQ(result.end.signal, SIGKILL);
+  EXPECT_FALSE(result.end.ok());
+}
+
+TEST(RunProcess, TakesMoreOutputThanAPipeHolds) {
+  const ProcessResult result = run_process({{"sh", "-c", "head -c 1000000 /dev/zero"}, {}, {}});
+  EXPECT_EQ(result.out.size(), 1000000U);
+}
+
+TEST(RunProcess, GivesOnlyTheEnvironmentThatItWasGiven) {
+  const ProcessResult result =
+      run_process({{"/usr/bin/env"}, std::map<std::string, std::string>{{"A", "1"}}, {}});
+  EXPECT_EQ(result.out, "A=1\n");
+}
+
+TEST(RunProcess, RunsInTheFolderThatItWasGiven) {
+  EXPECT_EQ(run_process({{"pwd"}, {}, "/usr"}).out, "/usr\n");
+}
+
+TEST(RunProcess, NamesAProgramThatIsMissing) {
+  try {
+    run_process({{"no-such-program-here"}, {}, {}});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kTrouble);
+    EXPECT_NE(std::string(error.what()).find("no-such-program-here"), std::string::npos);
+  }
+}
+
+TEST(RunProcess, NamesAProgramThatCannotBeExecuted) {
+  EXPECT_THROW(run_process({{"/etc/passwd"}, {}, {}}), Error);
+}
+
+TEST(ChildProcess, IsKilledWithItsWholeGroup) {
+  pid_t grandchild = 0;
+  {
+    ChildProcess child({{"sh", "-c", "sleep 100 & echo $!; wait"}, {}, {}}, {});
+    char digits[32] = {};
+    ASSERT_GT(::read(child.out(), digits, sizeof digits - 1), 0);
+    grandchild = static_cast<pid_t>(std::stol(digits));
+    ASSERT_EQ(::kill(grandchild, 0), 0);
+  }
+  for (int i = 0; i < 100 && ::kill(grandchild, 0) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_NE(::kill(grandchild, 0), 0);
+}
+
+}  // namespace
+}  // namespace drift
