@@ -12,8 +12,9 @@ namespace drift {
 /// GPT-2's byte-level BPE: the ids that the `tokenizers` package gives for the same files.
 class Tokenizer {
  public:
-  /// From a folder with vocab.json + merges.txt, or with tokenizer.json. Errors (usage), naming the
-  /// file and the place: missing, malformed, a merge or byte without a token.
+  /// From a folder with tokenizer.json, or with vocab.json + merges.txt (and added_tokens.json if
+  /// there). Errors (usage), naming the file and the place: missing, malformed, a tokenizer of
+  /// another kind than GPT-2's, a merge or byte without a token.
   static Tokenizer from_folder(const std::filesystem::path& folder);
 
   ~Tokenizer();
@@ -26,7 +27,11 @@ class Tokenizer {
   std::string token_bytes(std::int32_t id) const;
   /// The bytes of a sequence.
   std::string decode(const std::vector<std::int32_t>& ids) const;
-  std::size_t size() const;  ///< number of ids
+  std::size_t size() const;  ///< number of ids: the highest + 1
+
+  /// Adds ids that stand for no bytes, up to `size` of them: models are often padded to a round
+  /// number of logits.
+  void pad_to(std::size_t size);
 
  private:
   struct Impl;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace drift {
+
+/// Where text stops being UTF-8, in bytes; nothing when it is UTF-8 throughout.
+std::optional<std::size_t> invalid_utf8_at(std::string_view text);
+
+/// Cuts UTF-8 text (checked by the caller) into the words within which GPT-2 merges: contractions,
+/// runs of letters, of numbers and of other characters, each with at most one space before it, and
+/// runs of white space. The words together are the text.
+void for_each_word(std::string_view text, const std::function<void(std::string_view)>& take);
+
+}  // namespace drift
