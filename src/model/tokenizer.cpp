@@ -14,29 +14,42 @@ namespace {
 
 using Added = Vocabulary::Added;
 
-/// Where an added token stands in a text, or past its end.
-struct Found {
-  std::size_t at;
-  const Added* token;
-};
+/// Finds the added tokens of a text from left to right: the leftmost, and of those that start at
+/// the same place the longest.
+class AddedTokenSearch {
+ public:
+  struct Found {
+    std::size_t at;
+    const Added* token;  ///< null at the text's end
+  };
 
-/// The leftmost added token from `from` on, and among those that start there the longest.
-Found find_added(std::string_view text, std::size_t from, const std::vector<Added>& tokens) {
-  Found best{text.size(), nullptr};
-  for (const Added& token : tokens) {
-    // Nothing that starts right of the best found so far is of interest.
-    const std::string_view window =
-        best.token == nullptr ? text : text.substr(0, best.at + token.text.size());
-    const std::size_t at = window.find(token.text, from);
-    if (at == std::string_view::npos) {
-      continue;
-    }
-    if (at < best.at || (at == best.at && token.text.size() > best.token->text.size())) {
-      best = {at, &token};
+  AddedTokenSearch(std::string_view text, const std::vector<Added>& tokens)
+      : text_(text), tokens_(tokens), next_(tokens.size()) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      next_[i] = text_.find(tokens_[i].text);
     }
   }
-  return best;
-}
+
+  Found next(std::size_t from) {
+    Found best{text_.size(), nullptr};
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Added& token = tokens_[i];
+      if (next_[i] < from) {
+        next_[i] = text_.find(token.text, from);
+      }
+      if (next_[i] < best.at || (next_[i] == best.at && best.token != nullptr &&
+                                 token.text.size() > best.token->text.size())) {
+        best = {next_[i], &token};
+      }
+    }
+    return best;
+  }
+
+ private:
+  std::string_view text_;
+  const std::vector<Added>& tokens_;
+  std::vector<std::size_t> next_;  // where each token comes next, so that none is sought twice
+};
 
 }  // namespace
 
@@ -61,9 +74,10 @@ struct Tokenizer::Impl {
   template <typename Between>
   static void cut(std::string_view text, const std::vector<Added>& tokens,
                   std::vector<std::int32_t>& ids, const Between& between) {
+    AddedTokenSearch search(text, tokens);
     std::size_t from = 0;
     while (from < text.size()) {
-      const Found found = find_added(text, from, tokens);
+      const AddedTokenSearch::Found found = search.next(from);
       between(text.substr(from, found.at - from));
       if (found.token == nullptr) {
         return;
@@ -90,8 +104,7 @@ Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
   if (const auto at = invalid_utf8_at(text)) {
-    throw usage_error(fmt::format("text isn't UTF-8: invalid at byte {}", *at),
-                      "save it as UTF-8");
+    throw usage_error(fmt::format("text isn't UTF-8: invalid at byte {}", *at), "save it as UTF-8");
   }
   std::vector<std::int32_t> ids;
   Impl::cut(text, impl_->early, ids, [&](std::string_view piece) {

@@ -1,5 +1,6 @@
 #include "model/vocabulary.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -71,7 +72,9 @@ class Builder {
       }
       return found->second;
     };
-    result_.merges.add(id_of(left), id_of(right), id_of(left + right));
+    const std::int32_t left_id = id_of(left);
+    const std::int32_t right_id = id_of(right);
+    result_.merges.add(left_id, right_id, id_of(left + right));
   }
 
   void read_merge(const std::string& pair, const std::string& place) {

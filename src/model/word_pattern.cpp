@@ -12,13 +12,13 @@ namespace drift {
 namespace {
 
 // Unicode's White_Space, which is what `tokenizers` means by \s. PCRE2's own \s also takes U+180E.
-#define DRIFT_SPACES                                                                           \
+#define DRIFT_SPACES                                                                          \
   R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f})" \
   R"(\x{3000})"
 
 constexpr const char* kWords =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" DRIFT_SPACES R"(\p{L}\p{N}]+|[)"
-    DRIFT_SPACES R"(]+(?![^)" DRIFT_SPACES R"(])|[)" DRIFT_SPACES R"(]+)";
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" DRIFT_SPACES
+    R"(\p{L}\p{N}]+|[)" DRIFT_SPACES R"(]+(?![^)" DRIFT_SPACES R"(])|[)" DRIFT_SPACES R"(]+)";
 
 #undef DRIFT_SPACES
 
