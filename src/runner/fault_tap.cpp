@@ -1,0 +1,33 @@
+#include <cmath>
+#include <limits>
+
+#include "tap.hpp"
+
+namespace drift::runner {
+namespace {
+
+void spoil(at::Tensor& tensor, Fault::Kind kind) {
+  float* values = tensor.data_ptr<float>();
+  if (kind == Fault::Kind::kNan) {
+    values[tensor.numel() - 1] = std::numeric_limits<float>::quiet_NaN();
+    return;
+  }
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    values[i] = std::nextafter(values[i], std::numeric_limits<float>::infinity());
+  }
+}
+
+}  // namespace
+
+at::Tensor FaultTap::spoilt(OperationName name, at::Tensor result) const {
+  for (const Fault& fault : *faults_) {
+    const bool in_values = fault.kind == Fault::Kind::kNan || fault.kind == Fault::Kind::kBits;
+    if (in_values && fault.applies(task_, step_) && fault.operation == name.text()) {
+      result = result.clone(at::MemoryFormat::Contiguous);
+      spoil(result, fault.kind);
+    }
+  }
+  return result;
+}
+
+}  // namespace drift::runner

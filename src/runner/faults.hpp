@@ -1,0 +1,45 @@
+#pragma once
+
+// Faults that a test plants in a runner through Job::fault, to see what the driver makes of them.
+// The text is faults separated by ';'. A fault is its kind, then after '@' its conditions separated
+// by ',': `kill@step=3`, `nan@op=block.0.attn.softmax,step=2`, `text;hang@task=1,step=4`.
+//
+//   exit     the process ends with status 7, without a word
+//   hang     it stops answering
+//   kill     SIGKILL
+//   fail     an exception, which becomes a Failure frame
+//   garbage  bytes that are no frame are written among the frames
+//   text     a line is printed to stdout, as MKL_VERBOSE does
+//   nan      one element of an operation's result becomes NaN
+//   bits     every element of an operation's result moves by one unit in the last place
+//
+//   step=N   in this step of a task, from 1; without it in every step
+//   task=N   in the task with this id; without it in every task
+//   op=NAME  (nan and bits, which need it) the operation's name, as the tap gives it
+//
+// Needs the standard library alone.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace drift::runner {
+
+struct Fault {
+  enum class Kind { kExit, kHang, kKill, kFail, kGarbage, kText, kNan, kBits };
+
+  Kind kind = Kind::kExit;
+  std::optional<std::uint32_t> step;
+  std::optional<std::uint32_t> task;
+  std::string operation;
+
+  bool applies(std::uint32_t in_task, std::uint32_t in_step) const {
+    return task.value_or(in_task) == in_task && step.value_or(in_step) == in_step;
+  }
+};
+
+/// Throws std::runtime_error, naming the text, when it isn't of the form above.
+std::vector<Fault> parse_faults(const std::string& text);
+
+}  // namespace drift::runner

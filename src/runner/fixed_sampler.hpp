@@ -1,0 +1,61 @@
+#pragma once
+
+// The sampler that is the same under every build: a counter-based uniform number and an inverse of
+// the cumulative distribution in double. Needs the standard library alone.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace drift::runner {
+
+/// A number in [0, 1) from SplitMix64's output function at counter `step` of stream `seed`, by its
+/// upper 53 bits (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", 2014).
+inline double uniform_at(std::uint64_t seed, std::uint64_t step) {
+  std::uint64_t z = seed + (step + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1.0p-53;
+}
+
+/// The least index whose cumulative softmax exceeds `u` in [0, 1). `logits` may hold -inf (no
+/// chance) but neither NaN nor +inf, and at least one that is finite. Sums run in index order.
+inline std::size_t inverse_cdf(const float* logits, std::size_t count, double u) {
+  float highest = logits[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    highest = logits[i] > highest ? logits[i] : highest;
+  }
+  const auto weight = [&](std::size_t i) {
+    return std::exp(static_cast<double>(logits[i]) - static_cast<double>(highest));
+  };
+  double total = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    total += weight(i);
+  }
+  std::size_t last = 0;
+  double below = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double own = weight(i);
+    if (own > 0) {
+      below += own;
+      last = i;
+      if (below > u * total) {
+        break;
+      }
+    }
+  }
+  return last;
+}
+
+/// 64-bit FNV-1a (Fowler, Noll & Vo), which can be continued from an earlier hash.
+inline std::uint64_t fnv1a(const void* data, std::size_t size,
+                           std::uint64_t hash = 0xcbf29ce484222325ULL) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) {
+    hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace drift::runner

@@ -1,0 +1,33 @@
+#include "gpt2.hpp"
+
+#include <string>
+
+namespace drift::runner {
+
+Gpt2::Gpt2(const WeightsFile& file)
+    : header_(file.header()),
+      wte_(file["wte.weight"]),
+      wpe_(file["wpe.weight"]),
+      lm_head_((header_.flags & weights::kTied) != 0 ? wte_ : file["lm_head.weight"]),
+      ln_f_{file["ln_f.weight"], file["ln_f.bias"]} {
+  const auto linear = [&](const std::string& name) {
+    return Linear{file[name + ".weight"], file[name + ".bias"]};
+  };
+  for (std::uint32_t i = 0; i < header_.n_layer; ++i) {
+    const std::string h = "h." + std::to_string(i) + ".";
+    blocks_.push_back({static_cast<int>(i), linear(h + "ln_1"), linear(h + "attn.c_attn"),
+                       linear(h + "attn.c_proj"), linear(h + "ln_2"), linear(h + "mlp.c_fc"),
+                       linear(h + "mlp.c_proj")});
+  }
+  const std::int64_t n = header_.n_positions;
+  causal_mask_ = at::ones({n, n}, at::TensorOptions(at::kBool)).tril().view({1, 1, n, n});
+  // Of transformers 4.15.0; its softmax is 0 as for the later releases' lowest float.
+  masked_ = at::scalar_tensor(at::Scalar(-1e4), at::TensorOptions(at::kFloat));
+}
+
+at::Tensor Gpt2::split_heads(const at::Tensor& x) const {
+  const std::int64_t heads = header_.n_head;
+  return x.view({x.size(0), x.size(1), heads, header_.n_embd / heads}).permute({0, 2, 1, 3});
+}
+
+}  // namespace drift::runner

@@ -1,0 +1,216 @@
+#pragma once
+
+// GPT-2's operations: the ones of Hugging Face's GPT2LMHeadModel with eager attention, in the same
+// order, on the same shapes and strides, so that the bits are the ones that users of transformers
+// get. A change of order, shape or stride here changes bits: tests/e2e holds both together.
+//
+// Shapes: T tokens now, K keys (past and now), C = n_embd, H = n_head, D = C / H, V the vocabulary.
+
+#include <cmath>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "tap.hpp"
+#include "weights.hpp"
+
+namespace drift::runner {
+
+/// Keys and values of the tokens seen so far, each [1, H, K, D]; one entry a block.
+struct KvCache {
+  struct Entry {
+    at::Tensor keys, values;
+  };
+  std::vector<Entry> blocks;
+
+  std::int64_t length() const { return blocks.empty() ? 0 : blocks[0].keys.size(-2); }
+};
+
+class Gpt2 {
+ public:
+  explicit Gpt2(const WeightsFile& file);
+
+  std::int64_t context_length() const { return header_.n_positions; }
+  std::int64_t vocabulary() const { return header_.vocab_size; }
+
+  /// Logits [1, T, V] of the tokens `ids` [1, T] (int64) that follow those in `cache`, which takes
+  /// in their keys and values. T + cache.length() must not exceed context_length().
+  template <class Tap>
+  at::Tensor forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) const;
+
+ private:
+  struct Linear {
+    at::Tensor weight, bias;
+  };
+  struct Block {
+    int index;
+    Linear ln_1, qkv, attention_out, ln_2, fc, mlp_out;
+  };
+
+  template <class Tap>
+  at::Tensor attention(const Tap& tap, const Block& block, const at::Tensor& x,
+                       const at::Tensor& mask, KvCache::Entry& past) const;
+  template <class Tap>
+  at::Tensor attention_weights(const Tap& tap, int block, const at::Tensor& queries,
+                               const at::Tensor& keys, const at::Tensor& mask) const;
+  template <class Tap>
+  static at::Tensor gelu(const Tap& tap, int block, const at::Tensor& x);
+  template <class Tap>
+  at::Tensor layer_norm(const Tap& tap, OperationName name, const Linear& norm,
+                        const at::Tensor& x) const;
+  template <class Tap>
+  static at::Tensor conv1d(const Tap& tap, OperationName name, const Linear& linear,
+                           const at::Tensor& x);
+  at::Tensor split_heads(const at::Tensor& x) const;
+
+  weights::Header header_;
+  at::Tensor wte_, wpe_, lm_head_;
+  std::vector<Block> blocks_;
+  Linear ln_f_;
+  at::Tensor causal_mask_;  ///< bool [1, 1, n_positions, n_positions], true where attention goes
+  at::Tensor masked_;       ///< the score of a masked position, 0-dimensional
+};
+
+template <class Tap>
+at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) const {
+  const std::int64_t past = cache.length();
+  const std::int64_t tokens = ids.size(-1);
+  cache.blocks.resize(blocks_.size());
+
+  const auto lookup = [](const at::Tensor& table, const at::Tensor& rows) {
+    return at::embedding(table, rows);
+  };
+  const auto sum = [](const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); };
+  const at::Tensor positions =
+      at::arange(past, past + tokens, at::TensorOptions(at::kLong)).unsqueeze(0);
+  const at::Tensor token_rows = tap({-1, "embed.tokens"}, lookup, wte_, ids);
+  const at::Tensor position_rows = tap({-1, "embed.positions"}, lookup, wpe_, positions);
+  at::Tensor x = tap({-1, "embed.sum"}, sum, token_rows, position_rows);
+
+  const at::Tensor mask = causal_mask_.slice(2, past, past + tokens).slice(3, 0, past + tokens);
+  for (const Block& block : blocks_) {
+    const int i = block.index;
+    const at::Tensor normed = layer_norm(tap, {i, "ln_1"}, block.ln_1, x);
+    const at::Tensor attended =
+        attention(tap, block, normed, mask, cache.blocks[static_cast<std::size_t>(i)]);
+    x = tap({i, "attn.residual"}, sum, attended, x);
+    const at::Tensor hidden =
+        conv1d(tap, {i, "mlp.fc"}, block.fc, layer_norm(tap, {i, "ln_2"}, block.ln_2, x));
+    const at::Tensor fed = conv1d(tap, {i, "mlp.proj"}, block.mlp_out, gelu(tap, i, hidden));
+    x = tap({i, "mlp.residual"}, sum, x, fed);
+  }
+  x = layer_norm(tap, {-1, "ln_f"}, ln_f_, x);
+  return tap(
+      {-1, "lm_head"},
+      [](const at::Tensor& in, const at::Tensor& weight) { return at::linear(in, weight); }, x,
+      lm_head_);
+}
+
+template <class Tap>
+at::Tensor Gpt2::attention(const Tap& tap, const Block& block, const at::Tensor& x,
+                           const at::Tensor& mask, KvCache::Entry& past) const {
+  const int i = block.index;
+  const std::vector<at::Tensor> qkv =
+      conv1d(tap, {i, "attn.qkv"}, block.qkv, x).split(header_.n_embd, 2);
+  const at::Tensor queries = split_heads(qkv[0]);
+  at::Tensor keys = split_heads(qkv[1]);
+  at::Tensor values = split_heads(qkv[2]);
+  if (past.keys.defined()) {
+    const auto append = [](const at::Tensor& a, const at::Tensor& b) {
+      return at::cat({a, b}, -2);
+    };
+    keys = tap({i, "attn.keys"}, append, past.keys, keys);
+    values = tap({i, "attn.values"}, append, past.values, values);
+  }
+  past = {keys, values};
+
+  const at::Tensor weights = attention_weights(tap, i, queries, keys, mask);
+  const at::Tensor context = tap(
+      {i, "attn.context"},
+      [](const at::Tensor& w, const at::Tensor& v) { return at::matmul(w, v); }, weights, values);
+  const at::Tensor merged = tap(
+      {i, "attn.merge"}, [](const at::Tensor& heads) { return heads.contiguous(); },
+      context.permute({0, 2, 1, 3}));
+  return conv1d(tap, {i, "attn.proj"}, block.attention_out,
+                merged.view({x.size(0), x.size(1), header_.n_embd}));
+}
+
+/// Softmax [1, H, T, K] of the masked, scaled scores.
+template <class Tap>
+at::Tensor Gpt2::attention_weights(const Tap& tap, int block, const at::Tensor& queries,
+                                   const at::Tensor& keys, const at::Tensor& mask) const {
+  at::Tensor scores = tap(
+      {block, "attn.scores"},
+      [](const at::Tensor& q, const at::Tensor& k) { return at::matmul(q, k); }, queries,
+      keys.transpose(-1, -2));
+  if ((header_.flags & weights::kScaleAttention) != 0) {
+    const double root = std::sqrt(static_cast<double>(queries.size(-1)));
+    scores = tap(
+        {block, "attn.scale"}, [root](const at::Tensor& s) { return at::div(s, at::Scalar(root)); },
+        scores);
+  }
+  if ((header_.flags & weights::kScaleByLayer) != 0) {
+    const double layer = block + 1;
+    scores = tap(
+        {block, "attn.scale_by_layer"},
+        [layer](const at::Tensor& s) { return at::div(s, at::Scalar(layer)); }, scores);
+  }
+  scores = tap(
+      {block, "attn.mask"},
+      [](const at::Tensor& m, const at::Tensor& s, const at::Tensor& masked) {
+        return at::where(m, s, masked);
+      },
+      mask, scores, masked_);
+  return tap(
+      {block, "attn.softmax"}, [](const at::Tensor& s) { return at::softmax(s, -1); }, scores);
+}
+
+/// 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), spelt out as transformers does: each factor rounds.
+template <class Tap>
+at::Tensor Gpt2::gelu(const Tap& tap, int block, const at::Tensor& x) {
+  const auto add = [](const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); };
+  const auto times = [](double factor) {
+    return [factor](const at::Tensor& t) { return at::mul(t, at::Scalar(factor)); };
+  };
+  const at::Tensor half = tap({block, "mlp.gelu.half"}, times(0.5), x);
+  const at::Tensor cube = tap(
+      {block, "mlp.gelu.cube"}, [](const at::Tensor& t) { return at::pow(t, at::Scalar(3.0)); }, x);
+  const at::Tensor cubic = tap({block, "mlp.gelu.cubic"}, times(0.044715), cube);
+  const at::Tensor inner = tap({block, "mlp.gelu.inner"}, add, x, cubic);
+  const at::Tensor scaled = tap({block, "mlp.gelu.scale"}, times(std::sqrt(2.0 / M_PI)), inner);
+  const at::Tensor bent = tap(
+      {block, "mlp.gelu.tanh"}, [](const at::Tensor& t) { return at::tanh(t); }, scaled);
+  const at::Tensor raised = tap(
+      {block, "mlp.gelu.plus_one"}, [](const at::Tensor& t) { return at::add(t, at::Scalar(1.0)); },
+      bent);
+  return tap(
+      {block, "mlp.gelu"}, [](const at::Tensor& a, const at::Tensor& b) { return at::mul(a, b); },
+      half, raised);
+}
+
+template <class Tap>
+at::Tensor Gpt2::layer_norm(const Tap& tap, OperationName name, const Linear& norm,
+                            const at::Tensor& x) const {
+  return tap(
+      name,
+      [epsilon = header_.layer_norm_epsilon](const at::Tensor& in, const at::Tensor& weight,
+                                             const at::Tensor& bias) {
+        return at::layer_norm(in, {in.size(-1)}, weight, bias, epsilon);
+      },
+      x, norm.weight, norm.bias);
+}
+
+/// x W + b on a view of two dimensions, viewed back.
+template <class Tap>
+at::Tensor Gpt2::conv1d(const Tap& tap, OperationName name, const Linear& linear,
+                        const at::Tensor& x) {
+  const at::Tensor flat = tap(
+      name,
+      [](const at::Tensor& bias, const at::Tensor& in, const at::Tensor& weight) {
+        return at::addmm(bias, in, weight);
+      },
+      linear.bias, x.view({-1, x.size(-1)}), linear.weight);
+  return flat.view({x.size(0), x.size(1), linear.weight.size(1)});
+}
+
+}  // namespace drift::runner

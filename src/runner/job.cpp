@@ -1,0 +1,213 @@
+#include "job.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "faults.hpp"
+#include "gpt2.hpp"
+#include "sampling.hpp"
+#include "tap.hpp"
+#include "weights.hpp"
+
+namespace drift::runner {
+namespace {
+
+/// Seconds spent between start() and stop(), added up.
+class Stopwatch {
+ public:
+  void start() { since_ = Clock::now(); }
+  void stop() { seconds_ += std::chrono::duration<double>(Clock::now() - since_).count(); }
+  double seconds() const { return seconds_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point since_;
+  double seconds_ = 0;
+};
+
+at::Tensor as_row(const std::int32_t* ids, std::size_t count) {
+  at::Tensor row = at::empty({1, static_cast<std::int64_t>(count)}, at::TensorOptions(at::kLong));
+  std::copy(ids, ids + count, row.data_ptr<std::int64_t>());
+  return row;
+}
+
+void check(const wire::Task& task, const Gpt2& model) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::runtime_error("task " + std::to_string(task.id) + ": " + why);
+  };
+  if (task.ids.empty() || static_cast<std::int64_t>(task.ids.size()) > model.context_length()) {
+    refuse(std::to_string(task.ids.size()) + " tokens, where the model takes 1 to " +
+           std::to_string(model.context_length()));
+  }
+  for (const std::int32_t id : task.ids) {
+    if (id < 0 || id >= model.vocabulary()) {
+      refuse("token " + std::to_string(id) + " is not in the vocabulary");
+    }
+  }
+  if (!(task.temperature > 0)) {
+    refuse("the temperature must be above 0");
+  }
+}
+
+/// Plants the faults that concern the process.
+void plant(const std::vector<Fault>& faults, std::uint32_t task, std::uint32_t step,
+           Channel& channel) {
+  for (const Fault& fault : faults) {
+    if (!fault.applies(task, step)) {
+      continue;
+    }
+    switch (fault.kind) {
+      case Fault::Kind::kExit:
+        std::_Exit(7);
+      case Fault::Kind::kHang:
+        for (;;) {
+          ::pause();
+        }
+      case Fault::Kind::kKill:
+        std::raise(SIGKILL);
+        break;
+      case Fault::Kind::kFail:
+        throw std::runtime_error("a planted failure");
+      case Fault::Kind::kGarbage:
+        channel.write("this is no frame, and it is longer than the head of one");
+        break;
+      case Fault::Kind::kText:
+        std::puts("MKL_VERBOSE planted text");
+        std::fflush(stdout);
+        break;
+      case Fault::Kind::kNan:
+      case Fault::Kind::kBits:
+        break;
+    }
+  }
+}
+
+/// One job's tasks on one model; `Tap` as in tap.hpp.
+template <class Tap>
+class TaskRunner {
+ public:
+  TaskRunner(const Gpt2& model, Tap tap, const std::vector<Fault>& faults, Channel& channel)
+      : model_(model), tap_(tap), faults_(faults), channel_(channel) {}
+
+  void run(const wire::Task& task) {
+    check(task, model_);
+    stopwatch_ = {};
+    const wire::Stopped stopped = task.mode == wire::Mode::kScore ? score(task) : generate(task);
+    channel_.send(wire::FrameKind::kTaskEnd, wire::TaskEnd{task.id, stopped, stopwatch_.seconds()});
+  }
+
+ private:
+  wire::Stopped generate(const wire::Task& task) {
+    std::vector<std::int32_t> context = task.ids;
+    std::size_t first = 0;  // of the context's tokens that the cache doesn't hold
+    KvCache cache;
+    seed_sampler(task);
+    for (std::uint32_t n = 1; n <= task.new_tokens; ++n) {
+      begin_step(task, n);
+      stopwatch_.start();
+      const at::Tensor ids = as_row(context.data() + first, context.size() - first);
+      if (!task.cache) {
+        cache = {};
+      }
+      const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
+      const Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n)
+                                                             : Choice{greedy_token(last), {}};
+      stopwatch_.stop();
+      send_step(task, n, choice, std::nullopt, last);
+
+      const std::int32_t next = task.fed ? fed_token() : choice.token;
+      if (next < 0) {
+        return wire::Stopped::kFed;
+      }
+      if (next == task.end_of_text) {
+        return wire::Stopped::kEndOfText;
+      }
+      first = task.cache ? context.size() : 0;
+      context.push_back(next);
+      if (n < task.new_tokens && context.size() > context_limit()) {
+        return wire::Stopped::kContext;
+      }
+    }
+    return wire::Stopped::kLength;
+  }
+
+  wire::Stopped score(const wire::Task& task) {
+    begin_step(task, 1);
+    stopwatch_.start();
+    KvCache cache;
+    const at::Tensor logits = model_.forward(tap_, as_row(task.ids.data(), task.ids.size()), cache);
+    stopwatch_.stop();
+    for (std::uint32_t n = 1; n < task.ids.size(); ++n) {
+      if (n > 1) {
+        begin_step(task, n);
+      }
+      const at::Tensor row = logits.select(1, n - 1);
+      send_step(task, n, {greedy_token(row), {}}, task.ids[n], row);
+    }
+    return wire::Stopped::kLength;
+  }
+
+  void begin_step(const wire::Task& task, std::uint32_t step) {
+    plant(faults_, task.id, step, channel_);
+    tap_.at(task.id, step);
+  }
+
+  void send_step(const wire::Task& task, std::uint32_t step, const Choice& choice,
+                 std::optional<std::int32_t> given, const at::Tensor& logits) {
+    const float* values = logits.data_ptr<float>();
+    channel_.send(wire::FrameKind::kStep,
+                  wire::Step{task.id, step, choice.token, given, choice.draw_digest,
+                             std::vector<float>(values, values + logits.numel())});
+  }
+
+  std::int32_t fed_token() {
+    const auto token = channel_.receive<wire::FedToken>(wire::FrameKind::kToken).token;
+    if (token >= model_.vocabulary()) {
+      throw std::runtime_error("fed token " + std::to_string(token) + " is not in the vocabulary");
+    }
+    return token;
+  }
+
+  std::size_t context_limit() const { return static_cast<std::size_t>(model_.context_length()); }
+
+  const Gpt2& model_;
+  Tap tap_;
+  const std::vector<Fault>& faults_;
+  Channel& channel_;
+  Stopwatch stopwatch_;
+};
+
+template <class Tap>
+void run_tasks(const wire::Job& job, const Gpt2& model, Tap tap, const std::vector<Fault>& faults,
+               Channel& channel) {
+  TaskRunner<Tap> runner(model, tap, faults, channel);
+  for (const wire::Task& task : job.tasks) {
+    runner.run(task);
+  }
+}
+
+}  // namespace
+
+void run_job(const wire::Job& job, Channel& channel) {
+  const at::NoGradGuard no_grad;
+  const std::vector<Fault> faults = parse_faults(job.fault);
+  const WeightsFile file(job.weights);
+  const Gpt2 model(file);
+  if (faults.empty()) {
+    run_tasks(job, model, PlainTap{}, faults, channel);
+  } else {
+    run_tasks(job, model, FaultTap(faults), faults, channel);
+  }
+}
+
+}  // namespace drift::runner

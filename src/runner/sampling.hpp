@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <ATen/ATen.h>
+
+#include "wire.hpp"
+
+namespace drift::runner {
+
+/// A side's choice of its next token.
+struct Choice {
+  std::int32_t token = -1;
+  std::optional<std::uint64_t> draw_digest;  ///< where a random number was drawn
+};
+
+/// The id of the highest logit, the lowest id among equals; NaN ranks below all others.
+/// `logits`: V contiguous floats, V ≥ 1.
+std::int32_t greedy_token(const at::Tensor& logits);
+
+/// Makes a sampled task's random numbers start anew. Call before its first step.
+void seed_sampler(const wire::Task& task);
+
+/// Draws from `logits` [1, V] as transformers does: temperature, top-k that keeps ties, softmax,
+/// multinomial. Where the distribution isn't one (NaN or +inf logits) nothing is drawn and the
+/// choice is greedy_token(). `step` counts from 1.
+///
+/// The digest is of what the draw consumes, not of what it gives: the exponential numbers and the
+/// token that multinomial takes from a uniform row, both from copies of the generator's state. Two
+/// builds whose digests are equal were dealt the same random numbers.
+Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint32_t step);
+
+}  // namespace drift::runner
