@@ -1,0 +1,111 @@
+"""Runs a GPT-2 through Hugging Face's transformers and dumps every step's token and raw logits.
+
+usage: transformers_dump.py MODEL_FOLDER REQUEST.json OUT
+
+REQUEST: {"threads": n, "new_tokens": n, "runs": ["loop", "generate", "sample"], "prompts": [[id]]}
+  loop      argmax, the whole context at each step, no cache
+  generate  generate(), greedy
+  sample    generate(do_sample=True, top_k=50), torch.manual_seed(1234) before each prompt
+OUT.json: [{"run": name, "prompt": index, "tokens": [id]}], in order; OUT.bin: the logits of all
+steps in the same order, float32. The end-of-text token ends a prompt.
+"""
+
+import json
+import os
+import struct
+import sys
+
+import numpy
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+FLOATS = {"F32": numpy.float32, "F16": numpy.float16}
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        body = file.read()
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        values = numpy.frombuffer(body[begin:end], dtype=FLOATS[entry["dtype"]])
+        values = values.astype(numpy.float32).reshape(entry["shape"])
+        tensors[name] = torch.from_numpy(values)
+    return tensors
+
+
+def load_model(folder):
+    if os.path.exists(os.path.join(folder, "pytorch_model.bin")):
+        return GPT2LMHeadModel.from_pretrained(folder).eval()
+    model = GPT2LMHeadModel(GPT2Config.from_json_file(os.path.join(folder, "config.json")))
+    weights = read_safetensors(os.path.join(folder, "model.safetensors"))
+    prefix = "" if any(name.startswith("transformer.") for name in weights) else "transformer."
+    weights = {prefix + name: tensor for name, tensor in weights.items()}
+    missing = model.load_state_dict(weights, strict=False)
+    assert not missing.unexpected_keys, missing
+    assert all(
+        key.endswith((".attn.bias", ".attn.masked_bias")) or key == "lm_head.weight"
+        for key in missing.missing_keys
+    ), missing
+    model.tie_weights()
+    return model.eval()
+
+
+def argmax_loop(model, ids, new_tokens):
+    for _ in range(new_tokens):
+        logits = model(ids).logits[0, -1]
+        token = int(torch.argmax(logits))
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+        yield token, logits
+        if token == model.config.eos_token_id:
+            return
+
+
+def generate(model, ids, new_tokens, **options):
+    seen = []
+    hook = model.register_forward_hook(lambda _model, _in, out: seen.append(out.logits[0, -1].clone()))
+    out = model.generate(
+        ids,
+        max_length=ids.shape[1] + new_tokens,
+        pad_token_id=model.config.eos_token_id,
+        **options,
+    )
+    hook.remove()
+    tokens = out[0, ids.shape[1]:].tolist()
+    assert len(tokens) == len(seen), (len(tokens), len(seen))
+    return zip(tokens, seen)
+
+
+def steps(model, run, ids, new_tokens):
+    if run == "loop":
+        return argmax_loop(model, ids, new_tokens)
+    if run == "generate":
+        return generate(model, ids, new_tokens, do_sample=False)
+    torch.manual_seed(1234)
+    return generate(model, ids, new_tokens, do_sample=True, top_k=50)
+
+
+def main():
+    folder, request_file, out = sys.argv[1:]
+    with open(request_file) as file:
+        request = json.load(file)
+    torch.set_num_threads(request["threads"])
+    index = []
+    with torch.no_grad(), open(out + ".bin", "wb") as logits_file:
+        model = load_model(folder)
+        for run in request["runs"]:
+            for prompt, ids in enumerate(request["prompts"]):
+                tokens = []
+                for token, logits in steps(model, run, torch.tensor([ids]), request["new_tokens"]):
+                    tokens.append(token)
+                    logits_file.write(logits.numpy().tobytes())
+                index.append({"run": run, "prompt": prompt, "tokens": tokens})
+    with open(out + ".json", "w") as file:
+        json.dump(index, file)
+
+
+main()
