@@ -10,7 +10,7 @@
 namespace drift {
 
 struct Prompt {
-  std::string text;
+  std::string text;               ///< UTF-8; of given ids what isn't shows as U+FFFD
   std::vector<std::int32_t> ids;  ///< never empty
 };
 
