@@ -7,37 +7,36 @@
 #include <vector>
 
 #include "driftaudit/step.hpp"
+#include "driftaudit/step_difference.hpp"
 
 namespace drift {
-
-/// How two sides differ at one step whose contexts are equal.
-struct StepDifference {
-  bool same = true;           ///< the logits are the same bytes
-  double max_abs = 0;         ///< largest |b − a| over finite pairs
-  std::uint64_t max_ulp = 0;  ///< over pairs without NaN
-  std::optional<double> kl;   ///< KL(A‖B) of the softmax distributions, nats
-  /// |(b[t]−b[u]) − (a[t]−a[u])|, t and u A's two top ids; null when not known.
-  std::optional<double> gap_change;
-  double gap_a = 0;
-  double gap_b = 0;
-  bool flip_possible = false;    ///< gap ≤ 2 × max_abs on A's side: a third token may overtake
-  std::uint64_t non_finite = 0;  ///< NaN and infinities on both sides
-};
-
-/// From all logits of both sides (same length).
-StepDifference compare_logits(Logits a, Logits b);
 
 /// Why a token changed, where it did.
 enum class TokenChangeCause { kLogits, kSampler, kBoth };
 
+/// What a changed token is laid to. Greedy and scored tokens follow from the logits. For a sampled
+/// one: equal draws and other logits are `logits`, other draws over equal logits `sampler`, both
+/// changed `both`. Null where the logits differ and the draws aren't known.
+/// (`both` could be refined by sampling A's logits with B's draw: this is the place.)
+std::optional<TokenChangeCause> token_change_cause(const std::string& mode, const Step& a,
+                                                   const Step& b, const StepDifference& difference);
+
 enum class Stop { kLength, kEndOfText, kContext, kFed };
+
+/// Where the smallest gap was.
+struct SmallestGap {
+  double value = 0;
+  std::uint32_t prompt = 0;  ///< from 1
+  std::uint32_t step = 0;    ///< from 1
+  char side = 'A';
+};
 
 /// One prompt in one mode, both sides: what comparison.prompts[] of the report holds.
 struct PromptComparison {
   std::string mode;
-  std::uint32_t prompt = 0;  ///< from 1
-  std::uint64_t steps = 0;   ///< compared
-  std::uint64_t steps_changed = 0;
+  std::uint32_t prompt = 0;                         ///< from 1
+  std::uint64_t steps = 0;                          ///< compared
+  std::uint64_t steps_changed = 0;                  ///< whose logits are other bytes
   std::optional<std::uint32_t> first_changed_step;  ///< from 1
   std::optional<std::uint32_t> first_token_change;
   std::optional<TokenChangeCause> token_change_cause;
@@ -45,45 +44,49 @@ struct PromptComparison {
   std::uint64_t max_ulp = 0;
   std::optional<double> max_gap_change;
   std::optional<double> max_kl;
+  std::optional<SmallestGap> smallest_gap;  ///< of both sides' compared steps
+  std::optional<double> min_step_margin;    ///< least gap ÷ gap change within one step
+  std::uint64_t steps_flip_possible = 0;    ///< changed, and no flip ruled out: see StepDifference
   std::uint64_t steps_not_compared = 0;
   std::uint64_t non_finite = 0;
 };
 
-/// Where the smallest gap was.
-struct SmallestGap {
-  double value = 0;
-  std::uint32_t prompt = 0;
-  std::uint32_t step = 0;
-  char side = 'A';
-};
-
-/// The figures of the report's summary, over all prompts or those of one mode.
+/// The figures of the report's summary, over all prompts or those of one mode. Prompts are counted
+/// once however many modes ran them. Gaps and margins are of greedy steps; a gap that isn't finite
+/// has no part in them.
 struct Summary {
-  std::string verdict;  ///< "identical", "same_tokens", "diverged"
-  std::uint64_t steps = 0;
+  /// "diverged": a token changed; "same_tokens": only bits did; "identical": nothing did, but
+  /// `non_finite` says whether numbers that aren't finite were among what was compared.
+  std::string verdict = "identical";
+  std::uint64_t steps = 0;  ///< compared
   std::uint64_t steps_changed = 0;
-  std::uint64_t first_steps_changed = 0;
+  std::uint64_t first_steps_changed = 0;  ///< prompts whose first step changed
   std::uint64_t prompts = 0;
   std::uint64_t prompts_changed = 0;
   double max_abs_logit_diff = 0;
-  std::optional<SmallestGap> smallest_gap;  ///< of greedy steps
+  std::optional<SmallestGap> smallest_gap;
   std::optional<double> max_gap_change;
-  std::optional<double> margin;  ///< smallest gap ÷ largest gap change
+  std::optional<double> margin;  ///< smallest gap ÷ largest gap change; null when nothing changed
   std::optional<double> min_step_margin;
+  std::uint64_t steps_flip_possible = 0;
   std::uint64_t non_finite = 0;
   // Score mode only.
-  std::optional<double> perplexity_a, perplexity_b;
-  std::map<std::string, double> kl_percentiles;  ///< "50", "90", "99", "100"
-  std::optional<double> top1_agreement;          ///< share of positions
+  std::optional<double> perplexity_a, perplexity_b;  ///< exp of minus the mean log-probability
+  std::map<std::string, double> kl_percentiles;      ///< "50", "90", "99", "100", nearest rank
+  std::optional<double> top1_agreement;              ///< share of positions
 };
 
 /// Accumulates compared steps, in any order of prompts; memory is a few hundred bytes a prompt and,
 /// in score mode, a double a position.
 class Comparison {
  public:
-  /// Begins a prompt; the steps that follow belong to it.
+  /// Begins a prompt; the steps that follow belong to it and count from 1.
   void begin_prompt(const std::string& mode, std::uint32_t prompt);
-  /// One step that both sides reached with the same context.
+  /// Whether the prompt's next step has equal contexts on both sides: no token has changed so far,
+  /// or what changed was overruled by the token that both were fed.
+  bool contexts_equal() const { return contexts_equal_; }
+  /// The prompt's next step, with compare_logits() of it. Once contexts differ it only counts as
+  /// not compared.
   void add_step(const Step& a, const Step& b, const StepDifference& difference);
   /// Steps that only one side reached, or that followed a change of token.
   void add_not_compared(std::uint64_t steps);
@@ -94,9 +97,21 @@ class Comparison {
   std::vector<std::string> modes() const;          ///< in order of appearance
 
  private:
-  struct Totals;
+  /// What score mode needs beyond the prompts' figures.
+  struct Score {
+    std::uint64_t positions = 0;
+    std::uint64_t agreed = 0;  ///< both sides' highest token is the same
+    double logprob_a = 0;      ///< sums over the given tokens
+    double logprob_b = 0;
+    std::uint64_t given = 0;
+    std::vector<double> kl;
+  };
+  void add_score(const Step& a, const Step& b, const StepDifference& difference);
+  void add_score_figures(Summary& summary) const;
+
   std::vector<PromptComparison> prompts_;
-  // The accumulators that summary() is made of: the implementer's to choose.
+  bool contexts_equal_ = true;
+  Score score_;
 };
 
 }  // namespace drift

@@ -111,7 +111,11 @@ Report read_report(const std::filesystem::path& path);
 /// tokens are marked with ANSI colours. `width`: columns of the terminal.
 std::string report_table(const Report& report, bool colour, std::size_t width);
 
-/// The verdict in one plain sentence.
+/// The same content in Markdown, for a ticket or a pull request; ends with a newline.
+std::string report_markdown(const Report& report);
+
+/// The verdict in one plain sentence: what changed and how close the nearest token came to
+/// flipping.
 std::string verdict_sentence(const Report& report);
 
 }  // namespace drift

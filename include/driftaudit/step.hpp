@@ -26,15 +26,38 @@ struct Step {
   std::string digest;           ///< XXH3-128 of the raw float32 logits
   std::optional<std::uint64_t> draw_digest;  ///< of a sampled step's random draw
   std::optional<std::int32_t> fed;           ///< the token that was imposed in its place
+  std::optional<std::int32_t> given;         ///< score mode: the text's own next token
+  double given_logprob = 0;                  ///< its log-probability, nats; 0 without `given`
   std::uint64_t non_finite = 0;              ///< NaN and infinite logits among them
 };
 
+/// The token that the next step goes on from: the imposed one if there is one.
+inline std::int32_t next_token(const Step& step) {
+  return step.fed.value_or(step.given.value_or(step.token));
+}
+
 /// Reduces logits to what is kept; `keep_top` highest. NaN logits rank below all others and are
-/// counted. `logits` has at least 2 elements and 1 ≤ token < its size.
-Step reduce_step(std::int32_t token, Logits logits, std::size_t keep_top);
+/// counted. `given` is score mode's next token. Errors (trouble): fewer than 2 logits, a token that
+/// isn't one of theirs.
+Step reduce_step(std::int32_t token, Logits logits, std::size_t keep_top,
+                 std::optional<std::int32_t> given = std::nullopt);
+
+/// The two highest logits with their ids, by the order that reduce_step() keeps.
+struct TopTwo {
+  TokenLogit first;
+  TokenLogit second;
+  double gap() const { return double{first.logit} - double{second.logit}; }
+};
+
+/// `logits` has at least 2 elements.
+TopTwo top_two(Logits logits);
+
+/// NaN and infinities among them.
+std::uint64_t count_non_finite(Logits logits);
 
 /// log Σ exp(x) in double, by the shifted sum max + log Σ exp(x − max) (Blanchard, Higham & Higham,
 /// "Accurately computing the log-sum-exp and softmax functions", IMA J. Numer. Anal. 41, 2021).
+/// NaN with a NaN among them; +inf with a +inf; -inf of nothing but -inf.
 double log_sum_exp(Logits logits);
 
 }  // namespace drift

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "driftaudit/step.hpp"
+
+namespace drift {
+
+/// How two sides differ at one step whose contexts are equal.
+struct StepDifference {
+  bool same = true;           ///< the logits are the same bytes
+  double max_abs = 0;         ///< largest |b − a| over finite pairs
+  std::uint64_t max_ulp = 0;  ///< over pairs without NaN
+  /// KL(A‖B) of the softmax distributions, nats; null with a NaN or +inf on either side, or where
+  /// the logits of a side are all -inf; +inf where B rules out a token that A allows.
+  std::optional<double> kl;
+  /// |(b[t]−b[u]) − (a[t]−a[u])|, t and u A's two top ids; null when it isn't known or isn't
+  /// finite.
+  std::optional<double> gap_change;
+  double gap_a = 0;
+  double gap_b = 0;
+  /// The logits differ and a flip isn't ruled out: gap ≤ 2 × max_abs on A's side, since a third
+  /// token may overtake, or there are numbers that aren't finite.
+  bool flip_possible = false;
+  std::uint64_t non_finite = 0;  ///< NaN and infinities on both sides
+};
+
+/// From all logits of both sides. Errors (trouble): they are not of one length, or fewer than 2.
+StepDifference compare_logits(Logits a, Logits b);
+
+}  // namespace drift
