@@ -33,7 +33,7 @@ struct MadeModelOptions {
 /// whole or not at all. The weights are noise, scaled so that the answers depend on the prompt and
 /// the gaps between logits are of a trained model's size. Equal options give equal bytes on every
 /// machine: they come from integers alone. Errors (usage): the folder exists and isn't empty;
-/// (trouble): the disk.
+/// or the new one can't be written.
 void make_model(const std::filesystem::path& folder, const MadeModelOptions& options,
                 Progress& progress);
 
