@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "driftaudit/build.hpp"
 #include "driftaudit/progress.hpp"
@@ -30,5 +32,27 @@ struct Runner {
 /// headers, the runner's sources, the compiler and its flags. Errors (trouble): no compiler, the
 /// compiler's own errors (first one quoted, the log named).
 Runner open_runner(const Build& build, Progress& progress);
+
+/// An unpacked build in our cache.
+struct InstalledBuild {
+  std::string version;  ///< "1.10.1"
+  std::string name;     ///< of its pin: "january-2022", or empty
+  BuildOrigin origin = BuildOrigin::kPin;
+  std::filesystem::path folder;
+  std::uint64_t bytes = 0;
+  bool has_runner = false;  ///< compiled from the present sources
+};
+
+/// What the cache holds, oldest release first. Builds that can't be read are left out: the doctor
+/// names them.
+std::vector<InstalledBuild> installed_builds();
+
+/// Removes a build from the cache, and its runners. Of somebody else's folder only the runners and
+/// hashes go. Errors (usage): nothing of that name is there.
+void remove_build(const std::string& side);
+
+/// Removes runners whose sources have changed or whose build is gone, and what killed processes
+/// left behind; how many of both.
+int remove_stale();
 
 }  // namespace drift

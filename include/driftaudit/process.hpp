@@ -72,9 +72,11 @@ struct ProcessResult {
 };
 
 /// Runs a command to its end and keeps its output; `on_output` also sees each piece as it comes
-/// (stdout and stderr alike). An interruption kills it and throws.
+/// (stdout and stderr alike), and `on_wait` is called several times a second while it runs. An
+/// interruption kills it and throws.
 ProcessResult run_process(const Command& command,
-                          const std::function<void(std::string_view)>& on_output = {});
+                          const std::function<void(std::string_view)>& on_output = {},
+                          const std::function<void()>& on_wait = {});
 
 /// The caller's environment as a map.
 std::map<std::string, std::string> current_environment();

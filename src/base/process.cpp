@@ -200,7 +200,8 @@ void ChildProcess::kill() {
 }
 
 ProcessResult run_process(const Command& command,
-                          const std::function<void(std::string_view)>& on_output) {
+                          const std::function<void(std::string_view)>& on_output,
+                          const std::function<void()>& on_wait) {
   ChildProcess child(command, {ChildProcess::Stream::kNull, ChildProcess::Stream::kPipe,
                                ChildProcess::Stream::kPipe});
   ProcessResult result;
@@ -209,10 +210,17 @@ ProcessResult run_process(const Command& command,
   std::array<std::string*, 2> kept = {&result.out, &result.err};
   std::array<char, 65536> buffer{};
   while (polled[0].fd >= 0 || polled[1].fd >= 0) {
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) {
+    const int ready = ::poll(polled.data(), polled.size(), on_wait ? 200 : -1);
+    if (ready < 0 && errno != EINTR) {
       throw trouble(fmt::format("poll: {}", std::strerror(errno)));
     }
     throw_if_interrupted();
+    if (on_wait) {
+      on_wait();
+    }
+    if (ready <= 0) {
+      continue;
+    }
     for (std::size_t i = 0; i < kept.size(); ++i) {
       if (polled[i].fd < 0 || polled[i].revents == 0) {
         continue;

@@ -1,0 +1,149 @@
+#include "builds/store.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "driftaudit/build_store.hpp"
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/process.hpp"
+
+#include "builds/cache.hpp"
+#include "builds/inspect.hpp"
+#include "builds/records.hpp"
+#include "builds/runner_cache.hpp"
+
+namespace drift {
+namespace {
+
+bool is_wheel_name(const fs::path& path) { return path.extension() == ".whl"; }
+
+/// Neither a release nor a file or folder.
+Error unknown_side(const std::vector<Pin>& pins, const std::string& side) {
+  if (side.find('/') != std::string::npos || side.ends_with(".whl")) {
+    return usage_error(fmt::format("{}: no such file or folder", side));
+  }
+  return usage_error(fmt::format("{}: unknown release", side), unknown_release_hint(pins, side));
+}
+
+Build open_pin(const Pin& pin, const std::string& label, bool offline, Progress& progress) {
+  const fs::path folder = unpacked_folder(pin);
+  if (!is_unpacked(folder)) {
+    if (offline) {
+      throw trouble(
+          fmt::format("torch {}: not in the cache, and --offline forbids to fetch it", pin.version),
+          fmt::format("driftaudit builds add {}", label));
+    }
+    add_pin(pin, free_disk_bytes, progress);
+  }
+  return inspect_unpacked_build(folder, label);
+}
+
+/// Moves the folder out of the way in one step, then deletes it.
+void remove_unpacked(const fs::path& folder) {
+  const FileLock lock(lock_file(folder.filename().string()));
+  const ScratchFolder scratch("remove");
+  move_folder(folder, scratch.path() / "build");
+}
+
+std::string pin_name(const std::vector<Pin>& pins, const fs::path& folder) {
+  const auto pin = std::find_if(pins.begin(), pins.end(),
+                                [&](const Pin& known) { return unpacked_folder(known) == folder; });
+  return pin == pins.end() ? "" : pin->name;
+}
+
+}  // namespace
+
+fs::path expand_home(const std::string& path) {
+  const std::string home = environment_value("HOME");
+  if (home.empty() || (path != "~" && !path.starts_with("~/"))) {
+    return path;
+  }
+  return home + path.substr(1);
+}
+
+Build open_build(const std::string& side, const BuildOptions& options, Progress& progress) {
+  const std::vector<Pin> pins = load_pins();
+  if (const Pin* pin = find_pin(pins, side)) {
+    return open_pin(*pin, side, options.offline, progress);
+  }
+  const fs::path path = expand_home(side);
+  if (fs::is_directory(path)) {
+    Build build = inspect_build(path);
+    build.label = side;
+    return build;
+  }
+  if (!fs::is_regular_file(path)) {
+    throw unknown_side(pins, side);
+  }
+  if (!is_wheel_name(path)) {
+    throw usage_error(fmt::format("{}: neither a wheel nor a folder", side),
+                      "a side is a release, a pin's name, a wheel file or a folder");
+  }
+  return inspect_unpacked_build(add_wheel(path, options.offline, free_disk_bytes, progress), side);
+}
+
+fs::path unpacked_folder_of_side(const std::string& side) {
+  const std::vector<Pin> pins = load_pins();
+  if (const Pin* pin = find_pin(pins, side)) {
+    return unpacked_folder(*pin);
+  }
+  const fs::path path = expand_home(side);
+  if (fs::is_directory(path)) {
+    return {};
+  }
+  // A build from a wheel file is known by its folder's name or version, or by the file itself.
+  const std::string sha256 =
+      fs::is_regular_file(path) && is_wheel_name(path) ? trusted_sha256(path) : "";
+  for (const InstalledBuild& build : installed_builds()) {
+    const BuildRecord record = read_build_record(build.folder);
+    if (build.version == side || build.folder.filename() == side ||
+        (!sha256.empty() && record.wheels.at(0).sha256 == sha256)) {
+      return build.folder;
+    }
+  }
+  throw unknown_side(pins, side);
+}
+
+std::vector<InstalledBuild> installed_builds() {
+  const std::vector<Pin> pins = load_pins();
+  std::vector<InstalledBuild> builds;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(builds_folder(), error)) {
+    try {
+      const BuildRecord record = read_build_record(entry.path());
+      builds.push_back({record.version, pin_name(pins, entry.path()), record.origin, entry.path(),
+                        record.bytes, has_current_runner(entry.path())});
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  std::sort(builds.begin(), builds.end(), [](const InstalledBuild& a, const InstalledBuild& b) {
+    return a.version != b.version ? release_before(a.version, b.version) : a.folder < b.folder;
+  });
+  return builds;
+}
+
+void remove_build(const std::string& side) {
+  const fs::path folder = unpacked_folder_of_side(side);
+  if (folder.empty()) {
+    const fs::path theirs = fs::canonical(expand_home(side));
+    const int runners = remove_runners_below(theirs);
+    int hashes = 0;
+    for (const fs::path& library : libraries_of(find_layout(theirs)).of_build) {
+      hashes += forget_sha256(library) ? 1 : 0;
+    }
+    if (runners + hashes == 0) {
+      throw usage_error(fmt::format("{}: the cache holds nothing of it", side));
+    }
+    return;
+  }
+  if (!fs::exists(folder)) {
+    throw usage_error(fmt::format("{}: not in the cache", side), "driftaudit builds list");
+  }
+  remove_runners_below(fs::canonical(folder));
+  remove_unpacked(folder);
+}
+
+}  // namespace drift
