@@ -20,7 +20,7 @@ struct RunnerLaunch {
   std::vector<std::string> launcher;  ///< a command before the program, such as {"ssh", "host"}
   /// The runner's whole environment: see runner_environment().
   std::map<std::string, std::string> environment;
-  /// Silence after which a runner counts as hung.
+  /// Silence on stdout and stderr after which a runner counts as hung, while next() waits.
   double timeout_seconds = 300;
 };
 
@@ -47,7 +47,9 @@ RunnerEnvironment runner_environment(const std::map<std::string, std::string>& c
                                      const std::map<std::string, std::string>& own);
 
 /// One runner at work. Its frames come in order through next(); the runner waits whenever they are
-/// not taken, so memory stays bounded by one frame and the pipe.
+/// not taken, so memory stays bounded by one frame and the pipe. It is killed by the destructor,
+/// and by the kernel when the thread that made it ends. SIGPIPE must be ignored, as
+/// install_interrupt_handlers() does.
 class RunnerProcess {
  public:
   using Event = std::variant<wire::Hello, wire::Step, wire::TaskEnd, wire::Done>;
@@ -58,8 +60,9 @@ class RunnerProcess {
   RunnerProcess(RunnerProcess&&) noexcept;
   RunnerProcess& operator=(RunnerProcess&&) = delete;
 
-  /// The next event. After Done there is none: don't ask. Errors (trouble), naming the side and
-  /// with the end of its stderr: it failed, was killed, ended early, hung, or spoke no sense.
+  /// The next event. After Done there is none: don't ask. Errors (trouble), naming the side: it
+  /// gave up (with its reason), or was killed, ended early, hung, or spoke no sense (with the end
+  /// of its stderr). An interruption throws its own error.
   Event next();
   /// Answers a Step of a fed task; -1 ends the task.
   void feed(std::int32_t token);

@@ -23,7 +23,7 @@ namespace drift::wire {
 inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
 inline constexpr std::uint32_t kProtocol = 1;
 inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
-inline constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 30;
 
 enum class FrameKind : std::uint32_t {
   // runner to driver

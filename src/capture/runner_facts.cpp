@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include "driftaudit/runner_process.hpp"
+
+namespace drift {
+namespace {
+
+/// What follows the first `mark` in `text`, as far as `belongs` holds; empty without the mark.
+template <class Predicate>
+std::string_view after(std::string_view text, std::string_view mark, Predicate belongs) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  text.remove_prefix(at + mark.size());
+  const auto end = std::find_if_not(text.begin(), text.end(), belongs);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
+std::string cpu_capability(std::string_view config) {
+  const std::string_view capability =
+      after(config, "CPU capability usage: ", [](char c) { return c != '\n'; });
+  if (capability.empty()) {
+    return "unknown";
+  }
+  return capability == "NO AVX" ? "DEFAULT" : std::string(capability);  // up to 1.11
+}
+
+/// The version from the library's own words ("Intel(R) Math Kernel Library Version 2020.0.0
+/// Product Build …", later "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build …"),
+/// the name of any other from torch's build settings.
+std::string blas(std::string_view config) {
+  const std::string_view mkl = after(config, "Math Kernel Library Version ", [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+  });
+  if (!mkl.empty()) {
+    return "MKL " + std::string(mkl);
+  }
+  const std::string_view name = after(config, "BLAS_INFO=", [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+  if (name == "open") {
+    return "OpenBLAS";
+  }
+  if (name == "mkl") {
+    return "MKL";
+  }
+  return name.empty() ? "unknown" : std::string(name);
+}
+
+std::optional<std::uint32_t> blas_threads(std::string_view parallel_info) {
+  const std::string_view digits = after(parallel_info, "mkl_get_max_threads() : ", [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+  std::uint32_t threads = 0;
+  const auto end = digits.data() + digits.size();
+  if (digits.empty() || std::from_chars(digits.data(), end, threads).ec != std::errc()) {
+    return std::nullopt;
+  }
+  return threads;
+}
+
+}  // namespace
+
+RunnerFacts facts_from(const wire::Hello& hello) {
+  return {hello.torch, cpu_capability(hello.config), blas(hello.config), hello.threads,
+          blas_threads(hello.parallel_info)};
+}
+
+}  // namespace drift
