@@ -42,7 +42,7 @@ Fault parse_fault(const std::string& text) {
       known = true;
     }
   }
-  if (!known) {
+  if (!known || (at != std::string::npos && at + 1 == text.size())) {
     refuse(text);
   }
   std::istringstream conditions(at == std::string::npos ? "" : text.substr(at + 1));

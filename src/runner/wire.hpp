@@ -217,8 +217,8 @@ inline void put(Writer& w, const Task& t) {
 inline void get(Reader& r, Task& t) {
   t.id = r.number<std::uint32_t>();
   t.mode = r.number<Mode>();
-  t.cache = r.number<bool>();
-  t.fed = r.number<bool>();
+  t.cache = r.number<std::uint8_t>() != 0;
+  t.fed = r.number<std::uint8_t>() != 0;
   t.ids = r.numbers<std::int32_t>();
   t.new_tokens = r.number<std::uint32_t>();
   t.end_of_text = r.number<std::int32_t>();
