@@ -1,0 +1,279 @@
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driftaudit/file.hpp"
+#include "driftaudit/interrupt.hpp"
+#include "driftaudit/report.hpp"
+
+#include "report/report_fields.hpp"
+#include "report/utf8.hpp"
+
+namespace drift {
+namespace {
+
+using Sink = std::function<void(std::string_view)>;
+
+template <class T>
+void append_object(std::string& out, const T& object);
+
+void append(std::string& out, bool value) { out += value ? "true" : "false"; }
+
+template <class T>
+requires std::integral<T>
+void append(std::string& out, T value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+
+/// The shortest digits that read back to the same number of its own type.
+template <class T>
+requires std::floating_point<T>
+void append(std::string& out, T value) {
+  if (std::isnan(value)) {
+    out += "\"nan\"";
+  } else if (std::isinf(value)) {
+    out += value > 0 ? "\"inf\"" : "\"-inf\"";
+  } else if (value == 0) {  // as an integer, -0 would lose its sign
+    out += std::signbit(value) ? "-0.0" : "0";
+  } else {
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+}
+
+void append_text(std::string& out, const std::string& utf8) { out += nlohmann::json(utf8).dump(); }
+
+void append(std::string& out, const std::string& bytes) { append_text(out, escape_invalid(bytes)); }
+
+template <class T>
+requires std::is_enum_v<T>
+void append(std::string& out, T value) {
+  append_text(out, names_of(value).at(static_cast<std::size_t>(value)));
+}
+
+void append(std::string& out, const TokenLogit& entry) {
+  fmt::format_to(std::back_inserter(out), "[{},", entry.id);
+  append(out, entry.logit);
+  out += ']';
+}
+
+template <class T>
+requires requires(std::string& out, const T& object) {
+  append_object(out, object);
+} && std::is_class_v<T>
+void append(std::string& out, const T& object) { append_object(out, object); }
+
+template <class T>
+void append(std::string& out, const std::optional<T>& value) {
+  if (value) {
+    append(out, *value);
+  } else {
+    out += "null";
+  }
+}
+
+template <class T>
+void append(std::string& out, const std::vector<T>& values) {
+  out += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out += i > 0 ? "," : "";
+    append(out, values[i]);
+  }
+  out += ']';
+}
+
+template <class T>
+void append(std::string& out, const std::map<std::string, T>& entries) {
+  out += '{';
+  const char* comma = "";
+  for (const auto& [key, value] : entries) {
+    out += std::exchange(comma, ",");
+    append(out, key);
+    out += ':';
+    append(out, value);
+  }
+  out += '}';
+}
+
+/// Visits fields() and writes them.
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::string& out) : out_(out) {}
+
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    begin(key);
+    append(out_, value);
+  }
+  template <class T>
+  void if_set(const char* key, const std::optional<T>& value) {
+    if (value) {
+      (*this)(key, *value);
+    }
+  }
+  void if_set(const char* key, const std::map<std::string, double>& entries) {
+    if (!entries.empty()) {
+      (*this)(key, entries);
+    }
+  }
+  void if_not_zero(const char* key, std::uint64_t count) {
+    if (count != 0) {
+      (*this)(key, count);
+    }
+  }
+  void from_one(const char* key, std::uint32_t count) { (*this)(key, count); }
+  void digest(const char* key, const std::string& digits) { (*this)(key, digits); }
+  void hex_if_set(const char* key, const std::optional<std::uint64_t>& value) {
+    if (value) {
+      (*this)(key, fmt::format("{:016x}", *value));
+    }
+  }
+  void one_of(const char* key, const std::string& name, std::initializer_list<const char*>) {
+    (*this)(key, name);
+  }
+  void side(const char* key, char side) { (*this)(key, std::string(1, side)); }
+
+  void begin(const char* key) {
+    out_ += std::exchange(comma_, ",");
+    out_ += '"';
+    out_ += key;
+    out_ += "\":";
+  }
+
+ private:
+  std::string& out_;
+  const char* comma_ = "";
+};
+
+template <class T>
+void append_object(std::string& out, const T& object) {
+  out += '{';
+  FieldWriter writer(out);
+  fields(writer, object);
+  out += '}';
+}
+
+/// Gathers lines into pieces that are worth a system call.
+class Lines {
+ public:
+  explicit Lines(const Sink& sink) : sink_(sink) {}
+  std::string& text() {
+    if (text_.size() >= kPiece) {
+      flush();
+    }
+    return text_;
+  }
+  void flush() {
+    sink_(text_);
+    text_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 16;
+  const Sink& sink_;
+  std::string text_;
+};
+
+/// `"key":[` with an item a line.
+template <class T>
+void write_lines(Lines& lines, const char* key, const std::vector<T>& items) {
+  lines.text() += fmt::format("\"{}\":[", key);
+  const char* separator = "\n";
+  for (const T& item : items) {
+    lines.text() += std::exchange(separator, ",\n");
+    append(lines.text(), item);
+  }
+  lines.text() += items.empty() ? "]" : "\n]";
+}
+
+void write_run(Lines& lines, const Run& run) {
+  lines.text() += '{';
+  FieldWriter writer(lines.text());
+  fields(writer, run);
+  lines.text() += ',';
+  write_lines(lines, "steps", run.steps);
+  lines.text() += '}';
+}
+
+void write_runs(Lines& lines, const std::vector<Run>& runs) {
+  lines.text() += "\"runs\":[";
+  const char* separator = "\n";
+  for (const Run& run : runs) {
+    throw_if_interrupted();
+    lines.text() += std::exchange(separator, ",\n");
+    write_run(lines, run);
+  }
+  lines.text() += runs.empty() ? "],\n" : "\n],\n";
+}
+
+void write_tokens(Lines& lines, const std::map<std::int32_t, std::string>& tokens) {
+  lines.text() += "\"tokens\":{";
+  const char* separator = "\n";
+  for (const auto& [id, bytes] : tokens) {
+    lines.text() += fmt::format("{}\"{}\":", std::exchange(separator, ",\n"), id);
+    append_text(lines.text(), escape_unprintable(bytes));
+  }
+  lines.text() += tokens.empty() ? "},\n" : "\n},\n";
+}
+
+void write_summary(Lines& lines, const Report& report) {
+  std::string& out = lines.text();
+  out += "\"summary\":{";
+  FieldWriter writer(out);
+  fields(writer, report.summary);
+  out += ",\n\"by_mode\":{";
+  const char* separator = "\n";
+  for (const auto& [mode, summary] : report.by_mode) {
+    out += fmt::format("{}\"{}\":", std::exchange(separator, ",\n"), mode);
+    append(out, summary);
+  }
+  out += report.by_mode.empty() ? "}}\n" : "\n}}\n";
+}
+
+template <class T>
+void write_key(Lines& lines, const char* key, const T& value) {
+  lines.text() += fmt::format("\"{}\":", key);
+  append(lines.text(), value);
+  lines.text() += ",\n";
+}
+
+void write_to(const Report& report, const Sink& sink) {
+  Lines lines(sink);
+  lines.text() += "{\n\"schema\":\"driftaudit/1\",\n";
+  write_key(lines, "kind", report.kind);
+  write_key(lines, "tool", report.tool);
+  write_key(lines, "created", report.created);
+  write_key(lines, "host", report.host);
+  write_key(lines, "model", report.model);
+  write_key(lines, "prompts", report.prompts);
+  write_key(lines, "settings", report.settings);
+  write_lines(lines, "builds", report.builds);
+  lines.text() += ",\n";
+  write_runs(lines, report.runs);
+  write_tokens(lines, report.tokens);
+  lines.text() += "\"comparison\":{\"basis\":";
+  append(lines.text(), report.basis);
+  lines.text() += ",";
+  write_lines(lines, "prompts", report.comparison);
+  lines.text() += "},\n";
+  write_summary(lines, report);
+  lines.text() += "}\n";
+  lines.flush();
+}
+
+}  // namespace
+
+void write_report(const Report& report, const std::filesystem::path& path) {
+  AtomicFile file(path);
+  write_to(report, [&](std::string_view piece) { file.write(piece); });
+  file.commit();
+}
+
+std::string report_json(const Report& report) {
+  std::string json;
+  write_to(report, [&](std::string_view piece) { json += piece; });
+  return json;
+}
+
+}  // namespace drift

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// A step that chose `token` over the next id by `gap`.
+Step made_step(std::int32_t token, float logit, double gap);
+
+/// January against December on mini: two prompts in two modes; prompt 2 changes its text under
+/// sampling at step 2. Every optional key is there at least once, and every kind of number.
+Report made_report();
+
+/// One prompt of greedy, three steps, nothing changed.
+Report identical_report();
+
+/// A text scored by both sides.
+Report scored_report();
+
+}  // namespace drift

@@ -1,0 +1,220 @@
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/report.hpp"
+
+#include "report/made_report.hpp"
+
+namespace drift {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ReportJson : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_{fs::temp_directory_path(), "driftaudit-report"};
+  fs::path path_ = folder_.path() / "report.json";
+
+  Report read(const std::string& json) {
+    write_file(path_, json);
+    return read_report(path_);
+  }
+  /// The error that a JSON text gets, as `what | hint`.
+  std::string refusal(const std::string& json) {
+    try {
+      read(json);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kUsage);
+      EXPECT_THAT(error.what(), ::testing::StartsWith(path_.string() + ": "));
+      return std::string(error.what()).substr(path_.string().size() + 2) + " | " + error.hint();
+    }
+    return "accepted";
+  }
+  /// The refusal of the made report with its first `from` replaced.
+  std::string refusal_with(const std::string& from, const std::string& to) {
+    std::string json = report_json(made_report());
+    const std::size_t at = json.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return refusal(json.replace(at, from.size(), to));
+  }
+};
+
+TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
+  for (const Report& report : {made_report(), identical_report(), scored_report(), Report{}}) {
+    const std::string json = report_json(report);
+    EXPECT_EQ(report_json(read(json)), json);
+  }
+}
+
+TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
+  write_report(made_report(), path_);
+  EXPECT_EQ(read_file(path_), report_json(made_report()));
+}
+
+TEST_F(ReportJson, ReadsBackWhatWasWritten) {
+  const Report report = made_report();
+  const Report back = read(report_json(report));
+  ASSERT_EQ(back.runs.size(), report.runs.size());
+  EXPECT_EQ(back.builds[1].log, report.builds[1].log);
+  EXPECT_EQ(back.builds[1].knobs, report.builds[1].knobs);
+  EXPECT_EQ(back.builds[0].blas_threads, 1U);
+  EXPECT_FALSE(back.builds[1].repeatable.has_value());
+  EXPECT_EQ(back.runs[1].text, report.runs[1].text);
+  EXPECT_EQ(back.runs[2].prompt_text, "Q: What is 17 times 23?\nA:");
+  EXPECT_EQ(back.tokens, report.tokens);
+  const Step& odd = back.runs[0].steps[1];
+  EXPECT_EQ(odd.fed, 14);
+  EXPECT_EQ(odd.non_finite, 2U);
+  EXPECT_TRUE(std::isnan(odd.top[2].logit));
+  EXPECT_EQ(odd.top[3].logit, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(odd.logsumexp, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::signbit(back.runs[1].steps[0].logit));
+  EXPECT_EQ(back.runs[1].steps[0].given, 11);
+  EXPECT_EQ(back.runs[1].steps[0].given_logprob, -0.1);
+  EXPECT_EQ(back.runs[4].steps[0].draw_digest, 0x1234abcdU);
+  EXPECT_EQ(back.runs[7].stopped, Stop::kEndOfText);
+  EXPECT_EQ(back.comparison.back().token_change_cause, TokenChangeCause::kBoth);
+  EXPECT_EQ(back.summary.smallest_gap->side, 'B');
+  EXPECT_EQ(back.by_mode[1].first, "sample");
+  EXPECT_EQ(read(report_json(scored_report())).summary.kl_percentiles.at("99"), 2e-10);
+}
+
+TEST_F(ReportJson, KeepsEveryFloatsBits) {
+  Report report = identical_report();
+  std::vector<TokenLogit>& top = report.runs[0].steps[0].top;
+  // Patterns spread over all exponents, normal and denormal, and both signs.
+  for (std::uint64_t bits = 1; bits < 0xff800000; bits += 0x000fa3c7) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (std::isfinite(value)) {
+      top.push_back({1, value});
+    }
+  }
+  const Report back = read(report_json(report));
+  ASSERT_EQ(back.runs[0].steps[0].top.size(), top.size());
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(back.runs[0].steps[0].top[i].logit),
+              std::bit_cast<std::uint32_t>(top[i].logit));
+  }
+}
+
+TEST_F(ReportJson, WritesFloatsInTheirShortestForm) {
+  Report report = identical_report();
+  report.runs[0].steps[0].logit = 0.1F;
+  report.runs[0].steps[0].gap = 0.1;
+  EXPECT_THAT(report_json(report), HasSubstr(R"("token":10,"logit":0.1,)"));
+  EXPECT_THAT(report_json(report), HasSubstr(R"("gap":0.1,)"));
+}
+
+TEST_F(ReportJson, WritesAStepALine) {
+  EXPECT_THAT(report_json(identical_report()),
+              HasSubstr(R"("stopped":"length","steps":[
+{"token":10,"logit":-31.25,"top":[[10,-31.25],[11,-31.75]],"gap":0.5,"logsumexp":-30.55,)"
+                        R"("digest":"00000000000000000000000000000000"},
+{"token":11,)"));
+}
+
+TEST_F(ReportJson, EscapesTokensThatAreNoText) {
+  Report report = identical_report();
+  report.tokens = {{1, "\xe2\x80"}, {2, "\n"}, {3, "\\x"}, {4, "\\"}, {5, "é"}};
+  EXPECT_THAT(report_json(report), HasSubstr(R"("1":"\\xe2\\x80",
+"2":"\\x0a",
+"3":"\\x5cx",
+"4":"\\",
+"5":"é")"));
+  EXPECT_EQ(read(report_json(report)).tokens, report.tokens);
+}
+
+TEST_F(ReportJson, RefusesWhatIsNoReport) {
+  EXPECT_THAT(refusal("[]"), HasSubstr("not a report"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("not a report"));
+  EXPECT_THAT(refusal("hello"), HasSubstr("line 1: not JSON"));
+  EXPECT_THAT(refusal(R"({"schema":"other/1"})"), HasSubstr("its schema is \"other/1\""));
+}
+
+TEST_F(ReportJson, RefusesANewerSchemaAndSaysWhatToDo) {
+  EXPECT_THAT(refusal_with("driftaudit/1", "driftaudit/2"),
+              ::testing::AllOf(HasSubstr("its schema is \"driftaudit/2\""), HasSubstr("update")));
+}
+
+TEST_F(ReportJson, RefusesATruncatedReportAtEveryPoint) {
+  const std::string json = report_json(made_report());
+  for (std::size_t size = 0; size + 2 < json.size(); size += 97) {
+    EXPECT_THAT(refusal(json.substr(0, size)), HasSubstr("line ")) << size;
+  }
+  EXPECT_THAT(refusal(json.substr(0, json.find("\"host\""))), HasSubstr("line 6: ends too early"));
+}
+
+TEST_F(ReportJson, NamesTheLineThatIsNotJson) {
+  EXPECT_THAT(refusal_with("\"host\":", "\"host\";"), HasSubstr("line 6: not JSON"));
+}
+
+TEST_F(ReportJson, NamesThePlaceOfAWrongType) {
+  EXPECT_THAT(refusal_with("\"logit\":-31.25", "\"logit\":true"),
+              HasSubstr("/runs/0/steps/0/logit: true or false where a number is expected"));
+  EXPECT_THAT(refusal_with("\"threads\":1", "\"threads\":\"1\""),
+              HasSubstr("/builds/0/threads: text where a whole number is expected"));
+  EXPECT_THAT(refusal_with("[10,-31.25]", "[10]"),
+              HasSubstr("/runs/0/steps/0/top/0: not a pair of id and logit"));
+  EXPECT_THAT(refusal_with("\"steps\":[\n", "\"steps\":[1,\n"),
+              HasSubstr("/runs/0/steps: a whole number where an object a step is expected"));
+}
+
+TEST_F(ReportJson, NamesAMissingKeyAndOneThatStandsTwice) {
+  EXPECT_THAT(refusal_with("\"gap\":0.5,", ""), HasSubstr("/runs/0/steps/0/gap: missing"));
+  EXPECT_THAT(refusal_with("\"gap\":0.5,", "\"gap\":0.5,\"gap\":0.5,"),
+              HasSubstr("/runs/0/steps/0/gap: the key stands twice"));
+  EXPECT_THAT(refusal_with("\"tool\":", "\"kind\":\"audit\",\"tool\":"),
+              HasSubstr("/kind: the key stands twice"));
+}
+
+TEST_F(ReportJson, RefusesAnUnknownKey) {
+  EXPECT_THAT(refusal_with("\"cores\":2", "\"cores\":2,\"sockets\":1"),
+              HasSubstr("/host/sockets: no such key"));
+  EXPECT_THAT(refusal_with("\"gap\":0.5", "\"gap\":0.5,\"logprob\":0.5"),
+              HasSubstr("/runs/0/steps/0/logprob: no such key"));
+}
+
+TEST_F(ReportJson, RefusesNumbersOutOfRange) {
+  EXPECT_THAT(refusal_with("\"logit\":-31.25", "\"logit\":1e39"),
+              HasSubstr("/runs/0/steps/0/logit: a number out of range"));
+  EXPECT_THAT(refusal_with("\"gap\":0.5", "\"gap\":1e999"), HasSubstr("a number out of range"));
+  EXPECT_THAT(refusal_with("\"token\":10", "\"token\":2147483648"),
+              HasSubstr("/runs/0/steps/0/token: a number outside 0 to 2147483647"));
+  EXPECT_THAT(refusal_with("\"token\":10", "\"token\":-1"), HasSubstr("outside 0 to"));
+  EXPECT_THAT(refusal_with("\"token\":10", "\"token\":1.5"),
+              HasSubstr("a number with a fraction where a whole number"));
+  EXPECT_THAT(refusal_with("\"prompt\":1", "\"prompt\":0"), HasSubstr("/runs/0/prompt: 0 where"));
+  EXPECT_THAT(refusal_with("\"build\":1", "\"build\":2"),
+              HasSubstr("/runs/1/build: no such build"));
+}
+
+TEST_F(ReportJson, RefusesUnknownNames) {
+  EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"bisection\""), HasSubstr("/kind: "));
+  EXPECT_THAT(refusal_with("\"mode\":\"greedy\"", "\"mode\":\"beam\""), HasSubstr("\"beam\""));
+  EXPECT_THAT(refusal_with("\"stopped\":\"length\"", "\"stopped\":\"tired\""),
+              HasSubstr("/runs/0/stopped: unknown value \"tired\""));
+  EXPECT_THAT(refusal_with("\"verdict\":\"diverged\"", "\"verdict\":\"fine\""),
+              HasSubstr("/summary/verdict"));
+  EXPECT_THAT(refusal_with("\"inf\"", "\"infinite\""), HasSubstr("/runs/0/steps/1/"));
+  EXPECT_THAT(refusal_with("0000000000\"", "000000000\""), HasSubstr("hexadecimal"));
+  EXPECT_THAT(refusal_with("\"10\":", "\"010\":"), HasSubstr("/tokens/010: not a token's id"));
+}
+
+TEST_F(ReportJson, RefusesDeepNesting) {
+  EXPECT_THAT(refusal(std::string(200000, '[')), HasSubstr("nested too deep"));
+}
+
+TEST_F(ReportJson, AnUnwritablePathIsAnErrorAndLeavesNothing) {
+  EXPECT_THROW(write_report(made_report(), folder_.path() / "missing" / "r.json"), Error);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+}  // namespace
+}  // namespace drift
