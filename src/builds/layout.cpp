@@ -77,7 +77,7 @@ BuildLayout system_layout(const fs::path& prefix, const fs::path& library_folder
   layout.origin = BuildOrigin::kSystem;
   layout.library_folder = library_folder;
   layout.header_folder = prefix / "include";
-  layout.search_folders = {library_folder};
+  layout.search_folders = {library_folder, prefix / "lib"};
   // Libraries that are behind Debian's alternatives, the BLAS above all, lie in folders below.
   for (const char* below : {"blas", "lapack"}) {
     if (fs::is_directory(library_folder / below)) {

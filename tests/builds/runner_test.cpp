@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driftaudit/build_store.hpp"
+#include "driftaudit/error.hpp"
+#include "driftaudit/process.hpp"
+
+#include "builds/cache.hpp"
+#include "builds/fake_torch.hpp"
+#include "builds/runner_cache.hpp"
+
+namespace drift {
+namespace {
+
+using testing::FakeWorld;
+using ::testing::HasSubstr;
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() {
+    for (const char* name : {"CXX", "CXXFLAGS", "LDFLAGS"}) {
+      world_.environment().set(name, "");
+    }
+    world_.publish({});
+    build_ = open_build("1.10.1", {}, *progress_);
+  }
+
+  Runner open() { return open_runner(build_, *progress_); }
+
+  Error error_of(const std::function<void()>& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << "no error";
+    return {Status::kDone, ""};
+  }
+
+  /// PATH holds only links to these programs.
+  void only_programs(const std::vector<std::string>& names) {
+    const fs::path bin = world_.root() / "few";
+    make_folders(bin);
+    for (const std::string& name : names) {
+      fs::create_symlink(*find_program(name), bin / name);
+    }
+    world_.environment().set("PATH", bin.string());
+  }
+
+  FakeWorld world_;
+  std::unique_ptr<Progress> progress_ = make_silent_progress();
+  Build build_;
+};
+
+TEST_F(RunnerTest, CompilesOnceAgainstTheBuildsOwnHeadersAndLibraries) {
+  const Runner runner = open();
+  EXPECT_TRUE(fs::exists(runner.log));
+  EXPECT_EQ(run_process({{runner.program.string()}, std::nullopt, {}}).out, "7 0\n");
+  const auto time = fs::last_write_time(runner.program);
+  EXPECT_EQ(open().program, runner.program);
+  EXPECT_EQ(fs::last_write_time(runner.program), time);
+  EXPECT_TRUE(installed_builds().at(0).has_runner);
+  EXPECT_EQ(cached_runners().size(), 1U);
+}
+
+TEST_F(RunnerTest, CompilesAgainWhenSourcesOrFlagsChange) {
+  const Runner first = open();
+  write_file(world_.runner() / "main.cpp", read_file(world_.runner() / "main.cpp") + "// more\n");
+  EXPECT_FALSE(installed_builds().at(0).has_runner);
+  const Runner second = open();
+  EXPECT_NE(second.program, first.program);
+  world_.environment().set("CXXFLAGS", "-DSOMETHING");
+  EXPECT_NE(open().program, second.program);
+  EXPECT_EQ(remove_stale(), 1);
+  EXPECT_FALSE(fs::exists(first.program));
+  EXPECT_TRUE(fs::exists(second.program));
+}
+
+TEST_F(RunnerTest, CompilesAgainWhenTheLibrariesOrHeadersChange) {
+  const fs::path folder = world_.root() / "env";
+  testing::write_files(folder, testing::FakeTorch{}.files());
+  testing::write_files(folder, testing::FakeTorch{}.extra_files());
+  const auto program = [&] { return open_runner(inspect_build(folder), *progress_).program; };
+  const fs::path first = program();
+  EXPECT_EQ(program(), first);
+  const fs::path header = folder / "torch/include/ATen/ATen.h";
+  write_file(header, read_file(header) + "// changed\n");
+  const fs::path second = program();
+  EXPECT_NE(second, first);
+  testing::build_library(folder / "torch/lib/libgomp-a34b3233.so.1", {"GOMP_parallel", "more"});
+  EXPECT_NE(program(), second);
+  remove_build(folder.string());
+  EXPECT_EQ(cached_runners().size(), 0U);
+  EXPECT_TRUE(fs::exists(header));  // somebody else's folder stays as it is
+}
+
+TEST_F(RunnerTest, QuotesTheFirstCompilerErrorAndKeepsTheLog) {
+  write_file(world_.runner() / "main.cpp", "int main() { return unheard_of; }\nint 2;\n");
+  const Error error = error_of([&] { open(); });
+  EXPECT_EQ(error.status(), Status::kTrouble);
+  EXPECT_THAT(error.what(), HasSubstr("1.10.1: its runner doesn't compile: "));
+  EXPECT_THAT(error.what(), HasSubstr("unheard_of"));
+  const std::string log = error.hint().substr(error.hint().find('/'));
+  EXPECT_THAT(read_file(log), HasSubstr("unheard_of"));
+  EXPECT_TRUE(cached_runners().empty());
+  EXPECT_FALSE(testing::has_half_build(world_.cache()));
+}
+
+TEST_F(RunnerTest, RefusesASecondOpenMpRuntime) {
+  testing::build_library(world_.root() / "libgomp.so.1", {"GOMP_other"});
+  write_file(world_.runner() / "CMakeLists.txt", read_file(world_.runner() / "CMakeLists.txt") +
+                                                     "target_link_libraries(runner PRIVATE " +
+                                                     (world_.root() / "libgomp.so.1").string() +
+                                                     ")\n");
+  EXPECT_THAT(error_of([&] { open(); }).what(), HasSubstr("libgomp.so.1, a second OpenMP runtime"));
+  EXPECT_TRUE(cached_runners().empty());
+}
+
+TEST_F(RunnerTest, SaysWhatToInstallWithoutCompilerOrCmake) {
+  only_programs({"cmake"});
+  EXPECT_THAT(error_of([&] { open(); }).what(), HasSubstr("no C++ compiler"));
+  EXPECT_THAT(error_of([&] { open(); }).hint(), HasSubstr("apt-get install g++"));
+  only_programs({});
+  world_.environment().set("CXX", "no-such-compiler");
+  EXPECT_THAT(error_of([&] { open(); }).what(), HasSubstr("CXX=no-such-compiler"));
+}
+
+TEST_F(RunnerTest, NeedsCmakeAndNinjaOrMake) {
+  only_programs({"c++"});
+  EXPECT_THAT(error_of([&] { open(); }).what(), HasSubstr("cmake is not in PATH"));
+}
+
+TEST_F(RunnerTest, GoesWithItsBuild) {
+  open();
+  remove_build("1.10.1");
+  EXPECT_TRUE(cached_runners().empty());
+  EXPECT_TRUE(installed_builds().empty());
+}
+
+}  // namespace
+}  // namespace drift
