@@ -90,14 +90,14 @@ std::string shortened(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-std::string padded_right(std::string_view text, std::size_t width) {
-  const std::size_t taken = display_width(text);
-  return std::string(text) + std::string(width > taken ? width - taken : 0, ' ');
-}
-
-std::string padded_left(std::string_view text, std::size_t width) {
-  const std::size_t taken = display_width(text);
-  return std::string(width > taken ? width - taken : 0, ' ') + std::string(text);
+std::string shortened_front(std::string_view text, std::size_t width) {
+  if (width == 0 || display_width(text) <= width) {
+    return std::string(text.substr(0, width == 0 ? 0 : text.size()));
+  }
+  while (!text.empty() && display_width(text) > width - 1) {
+    text.remove_prefix(code_point_at(text, 0).length);
+  }
+  return "…" + std::string(text);
 }
 
 }  // namespace drift

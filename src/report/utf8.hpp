@@ -41,9 +41,7 @@ std::size_t display_width(std::string_view text);
 /// The text cut to at most `width` columns, never within a character, with `…` where it was cut.
 std::string shortened(std::string_view text, std::size_t width);
 
-/// The text followed by spaces up to `width` columns.
-std::string padded_right(std::string_view text, std::size_t width);
-/// The text after spaces up to `width` columns.
-std::string padded_left(std::string_view text, std::size_t width);
+/// The same, cut at its front.
+std::string shortened_front(std::string_view text, std::size_t width);
 
 }  // namespace drift

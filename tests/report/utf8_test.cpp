@@ -67,10 +67,11 @@ TEST(Shortened, CutsAtCharactersByColumns) {
   EXPECT_EQ(shortened("abc", 1), "…");
 }
 
-TEST(Padded, FillsToColumns) {
-  EXPECT_EQ(padded_right("漢", 4), "漢  ");
-  EXPECT_EQ(padded_left("é", 3), "  é");
-  EXPECT_EQ(padded_left("long", 3), "long");
+TEST(ShortenedFront, KeepsTheEnd) {
+  EXPECT_EQ(shortened_front("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened_front("abcdefg", 6), "…cdefg");
+  EXPECT_EQ(shortened_front("漢字漢字", 6), "…漢字");
+  EXPECT_EQ(shortened_front("abc", 0), "");
 }
 
 }  // namespace

@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/utf8.hpp"
+#include "report/verdict.hpp"
+
+namespace drift {
+namespace {
+
+/// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+bool has_mode(const Report& report, const std::string& mode) {
+  const std::vector<std::string>& modes = report.settings.modes;
+  return std::find(modes.begin(), modes.end(), mode) != modes.end();
+}
+
+/// What an option adds to this report's own command; an option given here replaces the report's.
+struct Change {
+  std::string options;
+  bool prompts = true;     ///< keep the report's prompts
+  bool new_tokens = true;  ///< keep the report's number of tokens
+};
+
+/// This report's audit again, with a change. Only options that aren't defaults are spelt out.
+std::string audit_command(const Report& report, const Change& change) {
+  const SettingsRecord defaults;
+  std::string command = "driftaudit audit";
+  for (const BuildRecord& build : report.builds) {
+    command += " " + quoted(visible(build.label));
+  }
+  if (report.model.why.empty()) {  // asked for by name
+    command += " --model " + quoted(visible(report.model.name));
+  }
+  if (has_mode(report, "score")) {
+    command += " --text " + quoted(visible(report.prompts));
+  } else if (change.prompts && report.prompts != "eight") {
+    command += " --prompts " + quoted(visible(report.prompts));
+  }
+  if (report.settings.modes != std::vector<std::string>{"greedy", "sample"}) {
+    command += fmt::format(" --mode {}", fmt::join(report.settings.modes, ","));
+  }
+  if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
+    command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
+  }
+  return command + " " + change.options;
+}
+
+bool on_generic_kernels(const Report& report) {
+  return std::all_of(report.builds.begin(), report.builds.end(), [](const BuildRecord& build) {
+    return build.cpu_capability == "DEFAULT" || build.cpu_capability == "default";
+  });
+}
+
+bool laid_to_sampler(const Report& report) {
+  return std::any_of(report.comparison.begin(), report.comparison.end(), [](const auto& prompt) {
+    return prompt.token_change_cause && prompt.token_change_cause != TokenChangeCause::kLogits;
+  });
+}
+
+bool unrepeatable(const Report& report) {
+  return std::any_of(report.builds.begin(), report.builds.end(),
+                     [](const BuildRecord& build) { return build.repeatable == false; });
+}
+
+void suggest_for_unrepeatable(const Report& report, std::vector<Suggestion>& next) {
+  const bool threaded = std::any_of(report.builds.begin(), report.builds.end(),
+                                    [](const BuildRecord& build) { return build.threads > 1; });
+  if (threaded) {
+    next.push_back(
+        {"is it repeatable on one thread?", audit_command(report, {"--threads 1", true, true})});
+  }
+  next.push_back({"are the builds' files sound?", "driftaudit builds doctor"});
+}
+
+void suggest_for_changed_tokens(const Report& report, std::vector<Suggestion>& next) {
+  if (laid_to_sampler(report) && report.settings.sampler != "fixed") {
+    next.push_back({"do tokens still change when both sides draw alike?",
+                    audit_command(report, {"--sampler fixed", true, true})});
+  }
+  if (report.settings.on_divergence == "stop" && !has_mode(report, "score")) {
+    next.push_back({"how do the sides compare past the changed token?",
+                    audit_command(report, {"--on-divergence force", true, true})});
+  }
+}
+
+void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
+  if (has_mode(report, "score")) {
+    return;
+  }
+  if (report.prompts != "alice-200") {
+    next.push_back({"does it hold over more text?",
+                    audit_command(report, {"--prompts alice-200", false, true})});
+  } else {
+    next.push_back(
+        {"does it hold over longer text?",
+         audit_command(report, {fmt::format("--new-tokens {}", 2 * report.settings.new_tokens),
+                                true, false})});
+  }
+}
+
+}  // namespace
+
+std::vector<Suggestion> suggestions(const Report& report) {
+  constexpr std::size_t kMost = 2;
+  std::vector<Suggestion> next;
+  if (unrepeatable(report)) {
+    suggest_for_unrepeatable(report, next);
+  }
+  if (report.builds.size() == 2 && report.summary.steps > 0) {
+    if (report.summary.verdict == "diverged") {
+      suggest_for_changed_tokens(report, next);
+    }
+    if (report.summary.steps_changed > 0 && !on_generic_kernels(report)) {
+      next.push_back({"do the bits still differ on kernels without vector instructions?",
+                      audit_command(report, {"--env '*:ATEN_CPU_CAPABILITY=default'"})});
+    }
+    if (report.summary.verdict != "diverged") {
+      suggest_more_text(report, next);
+    }
+  }
+  next.resize(std::min(next.size(), kMost));
+  return next;
+}
+
+}  // namespace drift

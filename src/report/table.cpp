@@ -1,0 +1,231 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driftaudit/report.hpp"
+
+#include "report/columns.hpp"
+#include "report/utf8.hpp"
+#include "report/verdict.hpp"
+#include "report/view.hpp"
+
+namespace drift {
+namespace {
+
+constexpr const char* kRed = "31";
+constexpr const char* kGreen = "32";
+constexpr std::size_t kLeastPrompt = 12;
+constexpr std::size_t kMostDivergences = 5;
+
+/// How the view is to look.
+struct Look {
+  bool colour = false;
+  std::size_t width = 80;
+};
+
+std::string heading(const View& view) {
+  Columns sides({true, true, true, true, true, true, true});
+  const std::vector<BuildRecord>& builds = view.report().builds;
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    std::vector<Cell> row{{std::string(1, static_cast<char>('A' + i))}};
+    for (std::string& fact : side_facts(builds[i])) {
+      row.push_back({std::move(fact)});
+    }
+    sides.add(std::move(row));
+  }
+  return "model " + view.model_line() + "\n" + sides.text(false);
+}
+
+/// A row's first cell: the prompt's number and text.
+std::string prompt_cell(const View& view, const PromptComparison& prompt, std::size_t digits,
+                        std::size_t width) {
+  return fmt::format("  {:>{}}  {}", prompt.prompt, digits,
+                     shortened(view.prompt_text(prompt), width));
+}
+
+std::vector<Cell> generated_cells(const View& view, const PromptComparison& p, bool endings) {
+  const bool changed = p.first_token_change.has_value();
+  std::vector<Cell> cells{
+      {fmt::format("{}", view.prompt_tokens(p))},
+      {changed ? "changed" : "same", changed ? kRed : ""},
+      {from_step(p.first_changed_step)},
+      {short_number(p.max_abs_logit_diff)},
+      {p.smallest_gap ? short_number(p.smallest_gap->value) : "–"},
+  };
+  if (endings) {
+    cells.push_back({view.ending(p)});
+  }
+  return cells;
+}
+
+std::vector<Cell> scored_cells(const PromptComparison& p) {
+  const bool changed = p.first_token_change.has_value();
+  return {
+      {fmt::format("{}", p.steps)},
+      {from_step(p.first_changed_step)},
+      {from_step(p.first_token_change), changed ? kRed : ""},
+      {short_number(p.max_abs_logit_diff)},
+      {p.max_kl ? short_number(*p.max_kl) : "–"},
+  };
+}
+
+/// A mode's table: `titles` and a row a prompt, the prompt's text cut so that lines fit.
+std::string mode_table(const View& view, const std::string& mode,
+                       const std::vector<std::string>& titles, const std::vector<bool>& left,
+                       const std::vector<std::vector<Cell>>& rows, const Look& look) {
+  const std::vector<const PromptComparison*> prompts = view.shown(mode);
+  std::size_t digits = 1;
+  for (const PromptComparison* prompt : prompts) {
+    digits = std::max(digits, fmt::format("{}", prompt->prompt).size());
+  }
+  const auto assemble = [&](std::size_t prompt_width) {
+    Columns columns(left);
+    std::vector<Cell> head{{mode}};
+    for (const std::string& title : titles) {
+      head.push_back({title});
+    }
+    columns.add(std::move(head));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::vector<Cell> row{{prompt_cell(view, *prompts[i], digits, prompt_width)}};
+      row.insert(row.end(), rows[i].begin(), rows[i].end());
+      columns.add(std::move(row));
+    }
+    return columns;
+  };
+  const Columns narrow = assemble(0);
+  std::size_t others = digits + 4;
+  for (std::size_t column = 1; column < left.size(); ++column) {
+    others += narrow.width_of(column) + 2;
+  }
+  const std::size_t room = look.width > others ? look.width - others : 0;
+  return assemble(std::max(room, kLeastPrompt)).text(look.colour);
+}
+
+std::string left_out(const View& view, const std::string& mode) {
+  const std::size_t left = view.count(mode) - view.shown(mode).size();
+  return left == 0 ? ""
+                   : fmt::format("  … and {} of unchanged text or wider gaps: see the report\n",
+                                 counted(left, "prompt"));
+}
+
+std::string generated_table(const View& view, const std::string& mode, const Look& look) {
+  const std::vector<const PromptComparison*> prompts = view.shown(mode);
+  const bool endings = std::any_of(prompts.begin(), prompts.end(),
+                                   [&](const auto* p) { return !view.ending(*p).empty(); });
+  std::vector<std::string> titles{"tokens", "text", "changed from", "max |Δlogit|", "smallest gap"};
+  std::vector<bool> left{true, false, true, false, false, false};
+  if (endings) {
+    titles.emplace_back("ends by");
+    left.push_back(true);
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const PromptComparison* prompt : prompts) {
+    rows.push_back(generated_cells(view, *prompt, endings));
+  }
+  return mode_table(view, mode, titles, left, rows, look) + left_out(view, mode);
+}
+
+std::string scored_table(const View& view, const Look& look) {
+  std::vector<std::vector<Cell>> rows;
+  for (const PromptComparison* prompt : view.shown("score")) {
+    rows.push_back(scored_cells(*prompt));
+  }
+  std::string text = mode_table(
+      view, "score", {"positions", "changed from", "top token from", "max |Δlogit|", "max KL"},
+      {true, false, false, false, false, false}, rows, look);
+  text += left_out(view, "score");
+  Columns figures({true, true});
+  for (const auto& [mode, summary] : view.report().by_mode) {
+    if (mode == "score") {
+      for (const auto& [name, value] : score_figures(summary)) {
+        figures.add({{"  " + name}, {value}});
+      }
+    }
+  }
+  return text + figures.text(look.colour);
+}
+
+/// One side around its changed token, on one line.
+std::string around_change(const View& view, const Run& run, std::size_t change,
+                          const std::string& colour, const Look& look) {
+  std::string before;
+  for (std::size_t i = change > 40 ? change - 40 : 0; i < change; ++i) {
+    before += view.token(next_token(run.steps[i]));
+  }
+  std::string after;
+  for (std::size_t i = change + 1; i < std::min(run.steps.size(), change + 40); ++i) {
+    after += view.token(next_token(run.steps[i]));
+  }
+  std::string token = visible(view.token(run.steps[change].token));
+  if (!look.colour) {
+    token = "[" + token + "]";
+  }
+  const std::size_t room = std::max<std::size_t>(look.width, 40) - 7;
+  const std::string shown_before = shortened_front(visible(before), room / 2);
+  const std::size_t taken = display_width(shown_before) + display_width(token);
+  return shown_before + coloured(token, colour, look.colour) +
+         shortened(visible(after), room > taken ? room - taken : 0);
+}
+
+std::string divergence(const View& view, const PromptComparison& p, const Look& look) {
+  std::string text =
+      fmt::format("  prompt {}: the token of step {} changed, laid to {}\n", p.prompt,
+                  *p.first_token_change, cause_in_words(p.token_change_cause));
+  for (const std::uint32_t side : {0U, 1U}) {
+    const Run* run = view.run(side, p.mode, p.prompt);
+    const std::size_t change = *p.first_token_change - 1;
+    if (run != nullptr && change < run->steps.size()) {
+      text += fmt::format("    {}  {}\n", side == 0 ? 'A' : 'B',
+                          around_change(view, *run, change, side == 0 ? kGreen : kRed, look));
+    }
+  }
+  return text;
+}
+
+std::string divergences(const View& view, const std::string& mode, const Look& look) {
+  std::string text;
+  std::size_t count = 0;
+  for (const PromptComparison& p : view.report().comparison) {
+    if (p.mode == mode && p.first_token_change && ++count <= kMostDivergences) {
+      text += divergence(view, p, look);
+    }
+  }
+  if (count > kMostDivergences) {
+    text += fmt::format("  … and {} more with a changed token: see the report\n",
+                        counted(count - kMostDivergences, "prompt"));
+  }
+  return text;
+}
+
+std::string ending(const Verdict& verdict, const Look& look) {
+  std::string text = wrapped(verdict.headline, "verdict  ", "         ", look.width);
+  for (const std::string& detail : verdict.details) {
+    text += wrapped(detail, "  ", "    ", look.width);
+  }
+  const char* label = "next     ";
+  for (const Suggestion& suggestion : verdict.next) {
+    text += label + suggestion.question + "\n           " + suggestion.command + "\n";
+    label = "         ";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_table(const Report& report, bool colour, std::size_t width) {
+  const View view(report);
+  const Look look{colour, std::max<std::size_t>(width, 40)};
+  const Verdict verdict = verdict_of(report);
+  std::string text;
+  for (const std::string& warning : verdict.warnings) {
+    text += wrapped(warning, "warning  ", "         ", look.width);
+  }
+  text += heading(view) + "\n";
+  for (const std::string& mode : view.modes()) {
+    text += mode == "score" ? scored_table(view, look) : generated_table(view, mode, look);
+    text += divergences(view, mode, look) + "\n";
+  }
+  return text + ending(verdict, look);
+}
+
+}  // namespace drift

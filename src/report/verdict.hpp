@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// A command worth running next, and what it would tell.
+struct Suggestion {
+  std::string question;
+  std::string command;
+};
+
+/// What all views say at their end.
+struct Verdict {
+  std::vector<std::string> warnings;  ///< what makes the rest doubtful; to be said first
+  std::string headline;               ///< "same tokens, other bits"
+  std::vector<std::string> details;   ///< clauses without a full stop
+  std::vector<Suggestion> next;
+};
+
+Verdict verdict_of(const Report& report);
+
+/// Commands worth running next, the most telling first; at most two.
+std::vector<Suggestion> suggestions(const Report& report);
+
+/// "A (january-2022)": a side of the report by its index into builds.
+std::string side_name(const Report& report, std::size_t build);
+
+/// What a change of token is laid to, in words.
+std::string cause_in_words(const std::optional<TokenChangeCause>& cause);
+
+/// "1 step", "2 steps".
+std::string counted(std::uint64_t count, const std::string& noun);
+
+/// A logit or a difference of logits, to three digits.
+std::string short_number(double value);
+
+}  // namespace drift
