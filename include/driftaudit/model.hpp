@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "driftaudit/hub.hpp"
 #include "driftaudit/model_config.hpp"
 #include "driftaudit/progress.hpp"
 #include "driftaudit/tokenizer.hpp"
@@ -11,9 +12,9 @@ namespace drift {
 
 /// A model, ready to be run.
 struct Model {
-  std::string name;               ///< "mini", "gpt2", or the path as given
-  std::string why;                ///< how it was chosen: "cached", "the hub is out of reach", …
-  std::filesystem::path source;   ///< the folder or file that it was read from
+  std::string name;              ///< "mini", "gpt2", or the path as given
+  std::string why;               ///< how it was chosen: "asked for", "the hub is out of reach", …
+  std::filesystem::path source;  ///< the folder or file that it was read from
   std::filesystem::path weights;  ///< canonical weights file, in the cache
   std::string digest;             ///< sha256 of the canonical weights file
   std::string source_dtype;       ///< "float16": what the checkpoint stores
@@ -23,13 +24,20 @@ struct Model {
 
 struct ModelOptions {
   bool offline = false;
+  HubModel gpt2 = gpt2_on_hub();  ///< what `gpt2` means; tests put a small one
 };
 
 /// Opens `auto`, `mini`, `gpt2`, a folder (config.json, weights, tokenizer files) or a weights file
 /// in such a folder. `auto` is gpt2 if it is cached or its hub answers within seconds, else mini.
 /// The canonical weights file is made once and kept in the cache, keyed by the source files'
-/// hashes. Errors (usage): no such model, bad files; (trouble): no network, hash mismatch, disk.
+/// hashes; while the files' sizes, times and inodes stay, a later start hashes nothing. Processes
+/// that open a model at the same time wait for one another. Errors (usage): no such model, bad
+/// files; (trouble): no network, hash mismatch, disk.
 Model open_model(const std::string& name, const ModelOptions& options, Progress& progress);
+
+/// The choices that a help text or an error lists.
+inline constexpr const char* kModelChoices =
+    "auto, mini, gpt2, a model's folder, or a weights file";
 
 /// gpt2's folder in the cache (or in HF_HOME's), fetched from the hub when it isn't there yet,
 /// resumed when it is there in part, and verified. Errors (trouble): no network, hash mismatch.

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 18;  // elements
 
+}  // namespace
+
 fs::path checkpoint_file(const fs::path& source) {
   if (!fs::is_directory(source)) {
     return source;
@@ -32,8 +34,6 @@ fs::path checkpoint_file(const fs::path& source) {
       fmt::format("{}: holds no model.safetensors and no pytorch_model.bin", source.string()),
       "name a folder as Hugging Face's save_pretrained writes it, or a weights file");
 }
-
-}  // namespace
 
 std::uint64_t StoredTensor::elements() const {
   std::uint64_t count = 1;

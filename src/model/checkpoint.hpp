@@ -46,9 +46,13 @@ struct StoredTensor {
   bool contiguous() const;
 };
 
-/// Reads the table of a checkpoint: a folder with model.safetensors, model.safetensors.index.json,
-/// pytorch_model.bin or pytorch_model.bin.index.json (looked for in that order), or one such file;
-/// what a file is, its content says. Tensor names are unique. Errors (usage) as
+/// The checkpoint's first file: `source` itself, or of a folder model.safetensors,
+/// model.safetensors.index.json, pytorch_model.bin or pytorch_model.bin.index.json (looked for in
+/// that order). Errors (usage): the folder holds none.
+std::filesystem::path checkpoint_file(const std::filesystem::path& source);
+
+/// Reads the table of a checkpoint, whose first file is checkpoint_file(source); what a file is,
+/// its content says. Tensor names are unique. Errors (usage) as
 /// write_canonical_weights says.
 std::vector<StoredTensor> open_checkpoint(const std::filesystem::path& source);
 

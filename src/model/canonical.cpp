@@ -1,0 +1,106 @@
+#include "model/canonical.hpp"
+
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/hash.hpp"
+#include "driftaudit/paths.hpp"
+#include "driftaudit/weights.hpp"
+
+#include "model/checkpoint.hpp"
+#include "model/trusted_hash.hpp"
+#include "runner/weights_format.hpp"
+
+namespace drift {
+namespace {
+
+using nlohmann::json;
+
+/// Names the canonical file by all that it is made of.
+std::string key_of(const fs::path& source, const fs::path& config_file, Progress& progress) {
+  std::set<fs::path> files = {checkpoint_file(source)};
+  for (const StoredTensor& tensor : open_checkpoint(source)) {
+    files.insert(tensor.file);  // the shards of an index
+  }
+  std::string parts =
+      fmt::format("{} {}", weights::kVersion, trusted_sha256(config_file, progress));
+  for (const fs::path& file : files) {
+    parts += " " + trusted_sha256(file, progress);
+  }
+  return sha256_hex(parts).substr(0, 32);
+}
+
+/// What lies beside a canonical file: what can't be read off it, and its digest.
+struct Record {
+  std::string digest;
+  std::string source_dtype;
+  bool tied = true;
+};
+
+std::optional<Record> read_record(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) {
+    return std::nullopt;
+  }
+  const json record = json::parse(read_file(path), nullptr, false);
+  try {
+    return Record{record.at("sha256"), record.at("source_dtype"), record.at("tied")};
+  } catch (const json::exception&) {
+    return std::nullopt;  // not ours, or damaged: made anew
+  }
+}
+
+std::optional<Record> cached(const fs::path& file, const fs::path& record_file,
+                             Progress& progress) {
+  const auto record = read_record(record_file);
+  std::error_code none;
+  if (record && fs::is_regular_file(file, none) &&
+      trusted_sha256(file, progress) == record->digest) {
+    return record;
+  }
+  return std::nullopt;
+}
+
+Record make(const fs::path& source, ModelConfig config, const fs::path& file,
+            const fs::path& record_file, Progress& progress) {
+  Record record;
+  record.source_dtype = write_canonical_weights(source, config, file);
+  record.tied = config.tied;
+  record.digest = sha256_with_progress(file, progress);
+  record_sha256(file, record.digest);
+  const json text = {{"sha256", record.digest},
+                     {"source_dtype", record.source_dtype},
+                     {"tied", record.tied},
+                     {"source", fs::absolute(source).string()}};
+  write_file(record_file, text.dump(), true);
+  return record;
+}
+
+}  // namespace
+
+CanonicalWeights canonical_weights(const fs::path& source, const fs::path& config_file,
+                                   ModelConfig& config, Progress& progress) {
+  const fs::path folder = cache_folder() / "models" / "canonical";
+  make_folders(folder);
+  const std::string key = key_of(source, config_file, progress);
+  const fs::path file = folder / (key + ".weights");
+  const fs::path record_file = folder / (key + ".json");
+  std::optional<Record> record = cached(file, record_file, progress);
+  if (!record) {
+    const FileLock lock(folder / (key + ".lock"));
+    record = cached(file, record_file, progress);  // another process may have made it meanwhile
+    if (!record) {
+      record = make(source, config, file, record_file, progress);
+    }
+  }
+  config.tied = record->tied;
+  return {file, record->digest, record->source_dtype};
+}
+
+}  // namespace drift
