@@ -78,7 +78,15 @@ void unpack_into_place(const std::vector<BuildRecord::Wheel>& sources,
     write_file(folder / kHeaderListFile, list, true);
   }
   write_build_record(folder, record);
-  inspect_unpacked_build(folder, version);
+  try {
+    inspect_unpacked_build(folder, version);
+  } catch (const Error& error) {  // the person knows the wheel, not our scratch folder
+    std::string what = error.what();
+    if (const auto at = what.find(folder.string()); at != std::string::npos) {
+      what.replace(at, folder.string().size(), wheel_files.front().filename().string());
+    }
+    throw Error(error.status(), what, error.hint());
+  }
   throw_if_interrupted();
   move_folder(folder, target);
 }

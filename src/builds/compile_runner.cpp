@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -51,8 +52,15 @@ std::string headers_digest(const Build& build) {
   if (build.origin == BuildOrigin::kPin || build.origin == BuildOrigin::kWheel) {
     return read_build_record(build.library_folder.parent_path().parent_path()).headers_sha256;
   }
-  std::vector<std::string> lines;
+  std::set<fs::path> roots(build.include_folders.begin(), build.include_folders.end());
   for (const fs::path& include : build.include_folders) {
+    // A system's own include folder isn't listed, but torch/csrc/api/include below it is.
+    if (include.string().ends_with("/torch/csrc/api/include")) {
+      roots.insert(include.parent_path().parent_path().parent_path().parent_path());
+    }
+  }
+  std::vector<std::string> lines;
+  for (const fs::path& include : roots) {
     for (const char* part : {"ATen", "c10", "caffe2", "torch"}) {
       std::error_code error;
       for (const auto& entry : fs::recursive_directory_iterator(include / part, error)) {

@@ -103,6 +103,9 @@ fs::path unpacked_folder_of_side(const std::string& side) {
       return build.folder;
     }
   }
+  if (!sha256.empty()) {
+    throw usage_error(fmt::format("{}: not in the cache", side), "driftaudit builds add " + side);
+  }
   throw unknown_side(pins, side);
 }
 
@@ -114,10 +117,13 @@ std::vector<InstalledBuild> installed_builds() {
     try {
       const BuildRecord record = read_build_record(entry.path());
       builds.push_back({record.version, pin_name(pins, entry.path()), record.origin, entry.path(),
-                        record.bytes, has_current_runner(entry.path())});
+                        record.bytes, false});
     } catch (const Error&) {
       continue;
     }
+  }
+  for (InstalledBuild& build : builds) {
+    build.has_runner = has_current_runner(build.folder);
   }
   std::sort(builds.begin(), builds.end(), [](const InstalledBuild& a, const InstalledBuild& b) {
     return a.version != b.version ? release_before(a.version, b.version) : a.folder < b.folder;

@@ -112,9 +112,13 @@ class Unpacking {
   void take_library(const Wheel& wheel, const Wheel::Entry& entry) {
     seen_.insert(base_name(entry.name));
     take(wheel, entry, true);
-    for (const std::string& name : read_elf(folder_ / entry.name).needed) {
-      wanted_.push_back(name);
+    const ElfFile file = read_elf(folder_ / entry.name);
+    if (file.machine != host_machine()) {
+      throw trouble(fmt::format("{}: built for {}, and this machine is {}", wheel.path().string(),
+                                file.machine, host_machine()),
+                    fmt::format("use a wheel for {}", host_machine()));
     }
+    wanted_.insert(wanted_.end(), file.needed.begin(), file.needed.end());
   }
 
   /// Libraries that no wheel has are the system's.

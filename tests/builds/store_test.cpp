@@ -1,6 +1,7 @@
 #include "builds/store.hpp"
 
 #include <csignal>
+#include <elf.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "driftaudit/process.hpp"
 
 #include "builds/cache.hpp"
+#include "builds/elf.hpp"
 #include "builds/fake_torch.hpp"
 #include "builds/records.hpp"
 
@@ -321,9 +323,24 @@ TEST_F(StoreTest, RefusesAWheelWhoseLibrariesAreNowhere) {
   fs::remove(world_.wheels() / pin.extra_wheels[0].file);
   const std::string wheel = (world_.wheels() / pin.wheel.file).string();
   EXPECT_THAT(error_of([&] { open(wheel); }).what(),
-              HasSubstr("libtorch_cpu.so needs libcudart.so.11"));
+              HasSubstr(pin.wheel.file + "/torch/lib: libtorch_cpu.so needs libcudart.so.11"));
   EXPECT_TRUE(installed_builds().empty());
   EXPECT_FALSE(has_half_build(world_.cache()));
+}
+
+TEST_F(StoreTest, NamesTheArchitectureOfAForeignWheelFile) {
+  testing::Files files = testing::FakeTorch{}.files();
+  const bool here_arm = host_machine() == "aarch64";
+  std::string& library = files["torch/lib/libtorch_cpu.so"];
+  library[18] = static_cast<char>(here_arm ? EM_X86_64 : EM_AARCH64);  // e_machine
+  library[19] = 0;
+  const fs::path wheel = world_.root() / "torch-2.0.7-cp39-cp39-any.whl";
+  testing::write_zip(wheel, files);
+  EXPECT_THAT(error_of([&] { open(wheel.string()); }).what(),
+              HasSubstr(wheel.string() + ": built for " + (here_arm ? "x86_64" : "aarch64")));
+  EXPECT_FALSE(has_half_build(world_.cache()));
+  EXPECT_THAT(error_of([&] { remove_build(wheel.string()); }).what(),
+              HasSubstr("not in the cache"));
 }
 
 TEST_F(StoreTest, ExpandsTheHomeFolder) {
