@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "faults.hpp"
 #include "gpt2.hpp"
@@ -199,7 +200,7 @@ void run_tasks(const wire::Job& job, const Gpt2& model, Tap tap, const std::vect
 }  // namespace
 
 void run_job(const wire::Job& job, Channel& channel) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const std::vector<Fault> faults = parse_faults(job.fault);
   const WeightsFile file(job.weights);
   const Gpt2 model(file);

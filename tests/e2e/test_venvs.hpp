@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace drift {
+
+/// A Python 3.9 from DRIFTAUDIT_PYTHON39, else of pyenv, else python3.9 in PATH: the newest for
+/// which both seed releases of torch have wheels.
+std::optional<std::filesystem::path> find_python39();
+
+/// Makes a virtual environment under the cache folder, or finds it there from an earlier run, and
+/// gives its folder. `requirements`: files in tests/e2e/requirements, installed one after the other
+/// without looking for dependencies.
+std::filesystem::path test_venv(const std::filesystem::path& python, const std::string& name,
+                                const std::vector<std::string>& requirements);
+
+/// The same for a folder of packages that goes on PYTHONPATH.
+std::filesystem::path test_packages(const std::filesystem::path& python, const std::string& name,
+                                    const std::vector<std::string>& requirements);
+
+/// The variables that a Python of these gets: what a runner would get, and nothing of the user's.
+std::map<std::string, std::string> python_environment();
+
+}  // namespace drift
