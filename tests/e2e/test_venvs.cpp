@@ -121,12 +121,33 @@ fs::path test_packages(const fs::path& python, const std::string& name,
   });
 }
 
+std::map<std::string, std::string> test_runner_environment() {
+  // Threads that spin while they wait take the cores from each other on a busy machine.
+  return runner_environment(current_environment(), {{"OMP_WAIT_POLICY", "passive"}}).variables;
+}
+
 std::map<std::string, std::string> python_environment() {
-  auto variables = runner_environment(current_environment(), {}).variables;
+  auto variables = test_runner_environment();
   variables["PYTHONNOUSERSITE"] = "1";
   variables["PYTHONDONTWRITEBYTECODE"] = "1";
   variables["TRANSFORMERS_OFFLINE"] = "1";
   return variables;
+}
+
+void NeedsPython39::SetUp() {
+  if (const auto python = find_python39()) {
+    python_ = *python;
+    return;
+  }
+  const char* const reason = "no Python 3.9: set DRIFTAUDIT_PYTHON39 to one";
+  if (!environment_value("CI").empty()) {
+    FAIL() << reason;
+  }
+  GTEST_SKIP() << reason;
+}
+
+fs::path NeedsPython39::january() const {
+  return test_venv(python_, "january", {"january-torch.txt", "january.txt"});
 }
 
 }  // namespace drift

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace drift {
 
 /// A Python 3.9 from DRIFTAUDIT_PYTHON39, else of pyenv, else python3.9 in PATH: the newest for
@@ -22,7 +24,21 @@ std::filesystem::path test_venv(const std::filesystem::path& python, const std::
 std::filesystem::path test_packages(const std::filesystem::path& python, const std::string& name,
                                     const std::vector<std::string>& requirements);
 
-/// The variables that a Python of these gets: what a runner would get, and nothing of the user's.
+/// The variables that a runner gets in these tests.
+std::map<std::string, std::string> test_runner_environment();
+
+/// The same for a Python of these, and nothing of the user's.
 std::map<std::string, std::string> python_environment();
+
+/// A test that needs a Python 3.9: skipped without one, but failed where `CI` is set.
+class NeedsPython39 : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  /// January's environment: torch 1.10.1, transformers 4.15.0.
+  std::filesystem::path january() const;
+
+  std::filesystem::path python_;
+};
 
 }  // namespace drift
