@@ -81,6 +81,7 @@ std::string mode_table(const View& view, const std::string& mode,
   const auto assemble = [&](std::size_t prompt_width) {
     Columns columns(left);
     std::vector<Cell> head{{mode}};
+    head.reserve(titles.size() + 1);
     for (const std::string& title : titles) {
       head.push_back({title});
     }

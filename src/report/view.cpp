@@ -128,7 +128,7 @@ std::vector<std::string> side_facts(const BuildRecord& build) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::string knobs;
   for (const auto& [name, value] : build.knobs) {
-    knobs += (knobs.empty() ? "" : " ") + name + "=" + value;
+    knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
   }
   return {"torch " + visible(build.torch),  visible(capability),  visible(build.blas),
           counted(build.threads, "thread"), visible(build.label), visible(knobs)};

@@ -243,6 +243,19 @@ TEST(Comparison, ScoresATextOnBothSides) {
   EXPECT_EQ(c.prompts()[0].first_token_change, 2U);
 }
 
+TEST(Comparison, RoundsThePercentilesRankUp) {
+  Comparison c;
+  c.begin_prompt("score", 1);
+  for (int i = 1; i <= 7; ++i) {
+    StepDifference d = same(1);
+    d.kl = i;
+    c.add_step(scored(1, -1), scored(1, -1), d);
+  }
+  // Ranks 3.5, 6.3, 6.93 and 7.
+  const std::map<std::string, double> expected{{"50", 4}, {"90", 7}, {"99", 7}, {"100", 7}};
+  EXPECT_EQ(c.summary().kl_percentiles, expected);
+}
+
 TEST(Comparison, TakesKlPercentilesByNearestRank) {
   Comparison c;
   c.begin_prompt("score", 1);

@@ -104,6 +104,14 @@ TEST_F(ReportJson, KeepsEveryFloatsBits) {
   }
 }
 
+TEST_F(ReportJson, ReadsAFloatFromItsDigitsNotByWayOfADouble) {
+  std::string json = report_json(identical_report());
+  const std::string logit = "\"logit\":-31.25";
+  // Above the middle of 1 and the next float by less than a double can tell.
+  json.replace(json.find(logit), logit.size(), "\"logit\":1.0000000596046447754");
+  EXPECT_EQ(read(json).runs[0].steps[0].logit, std::nextafter(1.0F, 2.0F));
+}
+
 TEST_F(ReportJson, WritesFloatsInTheirShortestForm) {
   Report report = identical_report();
   report.runs[0].steps[0].logit = 0.1F;
