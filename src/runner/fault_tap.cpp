@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <unistd.h>
 
 #include "tap.hpp"
 
@@ -12,6 +13,13 @@ void spoil(at::Tensor& tensor, Fault::Kind kind) {
     values[tensor.numel() - 1] = std::numeric_limits<float>::quiet_NaN();
     return;
   }
+  if (kind == Fault::Kind::kNoise) {
+    const float own = 1.0F + static_cast<float>(::getpid() % 10007) * 1e-6F;
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+      values[i] *= own;
+    }
+    return;
+  }
   for (std::int64_t i = 0; i < tensor.numel(); ++i) {
     values[i] = std::nextafter(values[i], std::numeric_limits<float>::infinity());
   }
@@ -21,8 +29,7 @@ void spoil(at::Tensor& tensor, Fault::Kind kind) {
 
 at::Tensor FaultTap::spoilt(OperationName name, at::Tensor result) const {
   for (const Fault& fault : *faults_) {
-    const bool in_values = fault.kind == Fault::Kind::kNan || fault.kind == Fault::Kind::kBits;
-    if (in_values && fault.applies(task_, step_) && fault.operation == name.text()) {
+    if (fault.in_values() && fault.applies(task_, step_) && fault.operation == name.text()) {
       result = result.clone(at::MemoryFormat::Contiguous);
       spoil(result, fault.kind);
     }

@@ -8,7 +8,7 @@
 namespace drift::runner {
 namespace {
 
-constexpr std::array<std::pair<const char*, Fault::Kind>, 8> kFaultKinds = {{
+constexpr std::array<std::pair<const char*, Fault::Kind>, 10> kFaultKinds = {{
     {"exit", Fault::Kind::kExit},
     {"hang", Fault::Kind::kHang},
     {"kill", Fault::Kind::kKill},
@@ -17,6 +17,8 @@ constexpr std::array<std::pair<const char*, Fault::Kind>, 8> kFaultKinds = {{
     {"text", Fault::Kind::kText},
     {"nan", Fault::Kind::kNan},
     {"bits", Fault::Kind::kBits},
+    {"noise", Fault::Kind::kNoise},
+    {"second", Fault::Kind::kSecond},
 }};
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -61,8 +63,7 @@ Fault parse_fault(const std::string& text) {
       refuse(text);
     }
   }
-  const bool needs_operation = fault.kind == Fault::Kind::kNan || fault.kind == Fault::Kind::kBits;
-  if (needs_operation == fault.operation.empty()) {
+  if (fault.in_values() == fault.operation.empty()) {
     refuse(text);
   }
   return fault;

@@ -12,10 +12,12 @@
 //   text     a line is printed to stdout, as MKL_VERBOSE does
 //   nan      one element of an operation's result becomes NaN
 //   bits     every element of an operation's result moves by one unit in the last place
+//   noise    every element of an operation's result moves by an amount that each process has its
+//   own of second   the token with the second-highest logit is chosen
 //
 //   step=N   in this step of a task, from 1; without it in every step
 //   task=N   in the task with this id; without it in every task
-//   op=NAME  (nan and bits, which need it) the operation's name, as the tap gives it
+//   op=NAME  (nan, bits and noise, which need it) the operation's name, as the tap gives it
 //
 // Needs the standard library alone.
 
@@ -27,13 +29,17 @@
 namespace drift::runner {
 
 struct Fault {
-  enum class Kind { kExit, kHang, kKill, kFail, kGarbage, kText, kNan, kBits };
+  enum class Kind { kExit, kHang, kKill, kFail, kGarbage, kText, kNan, kBits, kNoise, kSecond };
 
   Kind kind = Kind::kExit;
   std::optional<std::uint32_t> step;
   std::optional<std::uint32_t> task;
   std::string operation;
 
+  /// Whether the fault lies in the numbers of one operation.
+  bool in_values() const {
+    return kind == Kind::kNan || kind == Kind::kBits || kind == Kind::kNoise;
+  }
   bool applies(std::uint32_t in_task, std::uint32_t in_step) const {
     return task.value_or(in_task) == in_task && step.value_or(in_step) == in_step;
   }

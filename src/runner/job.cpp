@@ -88,7 +88,9 @@ void plant(const std::vector<Fault>& faults, std::uint32_t task, std::uint32_t s
         break;
       case Fault::Kind::kNan:
       case Fault::Kind::kBits:
-        break;
+      case Fault::Kind::kNoise:
+      case Fault::Kind::kSecond:
+        break;  // planted elsewhere
     }
   }
 }
@@ -121,8 +123,11 @@ class TaskRunner {
         cache = {};
       }
       const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
-      const Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n)
-                                                             : Choice{greedy_token(last), {}};
+      Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n)
+                                                       : Choice{greedy_token(last), {}};
+      if (chooses_second(task, n)) {
+        choice.token = second_token(last);
+      }
       stopwatch_.stop();
       send_step(task, n, choice, std::nullopt, last);
 
@@ -161,6 +166,12 @@ class TaskRunner {
   void begin_step(const wire::Task& task, std::uint32_t step) {
     plant(faults_, task.id, step, channel_);
     tap_.at(task.id, step);
+  }
+
+  bool chooses_second(const wire::Task& task, std::uint32_t step) const {
+    return std::any_of(faults_.begin(), faults_.end(), [&](const Fault& fault) {
+      return fault.kind == Fault::Kind::kSecond && fault.applies(task.id, step);
+    });
   }
 
   void send_step(const wire::Task& task, std::uint32_t step, const Choice& choice,

@@ -56,6 +56,12 @@ std::int32_t greedy_token(const at::Tensor& logits) {
   return static_cast<std::int32_t>(std::max<std::int64_t>(best, 0));
 }
 
+std::int32_t second_token(const at::Tensor& logits) {
+  at::Tensor others = logits.clone();
+  others.reshape({-1})[greedy_token(logits)] = -INFINITY;
+  return greedy_token(others);
+}
+
 void seed_sampler(const wire::Task& task) { at::manual_seed(task.seed); }
 
 Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint32_t step) {

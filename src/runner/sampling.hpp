@@ -19,6 +19,9 @@ struct Choice {
 /// `logits`: V contiguous floats, V ≥ 1.
 std::int32_t greedy_token(const at::Tensor& logits);
 
+/// The greedy token among the others: what the fault `second` chooses.
+std::int32_t second_token(const at::Tensor& logits);
+
 /// Makes a sampled task's random numbers start anew. Call before its first step.
 void seed_sampler(const wire::Task& task);
 

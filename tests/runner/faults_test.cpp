@@ -23,8 +23,8 @@ TEST(Faults, AreReadWithTheirConditions) {
 }
 
 TEST(Faults, KnowEveryKind) {
-  for (const char* text :
-       {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head", "bits@op=lm_head"}) {
+  for (const char* text : {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head",
+                           "bits@op=lm_head", "noise@op=lm_head", "second"}) {
     EXPECT_EQ(parse_faults(text).size(), 1U) << text;
   }
 }
@@ -38,9 +38,10 @@ TEST(Faults, ApplyOnlyWhereTheirConditionsHold) {
 }
 
 TEST(Faults, RefuseWhatTheyDoNotKnow) {
-  for (const char* text : {"explode", "exit@", "exit@step", "exit@step=", "exit@step=x",
-                           "exit@step=-1", "exit@when=3", "nan", "bits@step=1", "nan@op=",
-                           "exit@op=lm_head", ";", "exit;;exit", "exit@step=12345678901"}) {
+  for (const char* text :
+       {"explode", "exit@", "exit@step", "exit@step=", "exit@step=x", "exit@step=-1", "exit@when=3",
+        "nan", "bits@step=1", "nan@op=", "exit@op=lm_head", "noise", "second@op=lm_head", ";",
+        "exit;;exit", "exit@step=12345678901"}) {
     EXPECT_THROW(parse_faults(text), std::runtime_error) << text;
   }
 }
