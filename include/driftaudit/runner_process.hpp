@@ -66,6 +66,8 @@ class RunnerProcess {
   Event next();
   /// Answers a Step of a fed task; -1 ends the task.
   void feed(std::int32_t token);
+  /// The end of what the runner has written to its stderr so far, at most a few kilobytes.
+  std::string log_tail() const;
 
  private:
   struct Impl;

@@ -285,6 +285,8 @@ RunnerProcess::Event RunnerProcess::next() {
   throw trouble(fmt::format("{}: the runner gave up: {}", impl_->label, quotable(failure.what)));
 }
 
+std::string RunnerProcess::log_tail() const { return impl_->stderr_tail; }
+
 void RunnerProcess::feed(std::int32_t token) {
   impl_->outgoing += wire::frame(wire::FrameKind::kToken, wire::FedToken{token});
   impl_->write_some();

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driftaudit/build.hpp"
+#include "driftaudit/model.hpp"
+#include "driftaudit/progress.hpp"
+#include "driftaudit/prompts.hpp"
+#include "driftaudit/report.hpp"
+#include "driftaudit/runner_process.hpp"
+
+namespace drift {
+
+/// One side, ready to run.
+struct Side {
+  Build build;
+  std::filesystem::path runner;
+  RunnerEnvironment environment;
+  std::uint32_t threads = 1;          ///< intra-op
+  std::vector<std::string> launcher;  ///< a command before the runner
+  std::string fault;                  ///< planted by tests; empty in all real use
+};
+
+/// What the sides are asked to do.
+struct AuditRequest {
+  SettingsRecord settings;
+  std::vector<Side> sides;   ///< one is recorded, two are compared
+  PromptSet prompts;         ///< of the modes greedy and sample
+  std::vector<Prompt> text;  ///< of the mode score: windows as score_windows() cuts them
+  double timeout_seconds = 300;
+};
+
+/// Cuts a text for scoring: windows of the model's context, each beginning with the token that the
+/// one before ended with, so that every token but the first is predicted exactly once.
+std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const Tokenizer& tokenizer,
+                                  std::uint32_t n_positions);
+
+/// The tasks of one side, in the order in which they run: modes, then prompts. `fed`: each next
+/// token comes from outside (modes greedy and sample).
+std::vector<wire::Task> plan_tasks(const AuditRequest& request, const ModelConfig& config,
+                                   bool fed);
+
+/// Runs all sides at once, in step, and compares them as the steps arrive; memory holds one step's
+/// logits a side besides the report. First each side's first prompt runs twice, in two processes:
+/// a side that differs from itself is marked not repeatable. Errors (trouble): a runner failed.
+Report run_audit(const AuditRequest& request, const Model& model, Progress& progress);
+
+}  // namespace drift

@@ -1,0 +1,112 @@
+#include <set>
+
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/hash.hpp"
+
+#include "audit/sides.hpp"
+
+namespace drift {
+namespace {
+
+/// The first task of each mode, on its own.
+std::vector<wire::Task> first_tasks(const std::vector<wire::Task>& tasks) {
+  std::vector<wire::Task> first;
+  std::set<wire::Mode> seen;
+  for (const wire::Task& task : tasks) {
+    if (seen.insert(task.mode).second) {
+      first.push_back(task);
+    }
+  }
+  return first;
+}
+
+const wire::Task& task_of(const std::vector<wire::Task>& tasks, std::uint32_t id) {
+  for (const wire::Task& task : tasks) {
+    if (task.id == id) {
+      return task;
+    }
+  }
+  throw trouble(fmt::format("a runner answered task {}, which it was not given", id));
+}
+
+}  // namespace
+
+const char* mode_name(wire::Mode mode) {
+  switch (mode) {
+    case wire::Mode::kGreedy:
+      return "greedy";
+    case wire::Mode::kSample:
+      return "sample";
+    case wire::Mode::kScore:
+      return "score";
+  }
+  return "unknown";
+}
+
+RunnerLaunch launch_of(const AuditRequest& request, std::size_t side) {
+  const Side& source = request.sides[side];
+  RunnerLaunch launch;
+  launch.label = fmt::format("{} ({})", side == 0 ? "A" : "B", source.build.label);
+  launch.program = source.runner;
+  launch.launcher = source.launcher;
+  launch.environment = source.environment.variables;
+  launch.timeout_seconds = request.timeout_seconds;
+  return launch;
+}
+
+wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> tasks) {
+  wire::Job job;
+  job.weights = model.weights.string();
+  job.threads = side.threads;
+  job.fault = side.fault;
+  job.tasks = std::move(tasks);
+  return job;
+}
+
+std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
+                                       Progress& progress) {
+  const std::vector<wire::Task> tasks = first_tasks(plan_tasks(request, model.config, false));
+  std::vector<RunnerProcess> runners;
+  for (std::size_t i = 0; i < request.sides.size(); ++i) {
+    runners.emplace_back(launch_of(request, i), job_of(request.sides[i], model, tasks));
+  }
+  progress.start("checking that each side repeats itself", 0, Progress::Unit::kTokens);
+  std::vector<Trace> traces(runners.size());
+  std::vector<bool> done(runners.size(), false);
+  std::uint64_t steps = 0;
+  // One event of each in turn, so that all sides work at once.
+  for (std::size_t left = runners.size(); left > 0;) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      if (done[i]) {
+        continue;
+      }
+      const RunnerProcess::Event event = runners[i].next();
+      if (const auto* step = std::get_if<wire::Step>(&event)) {
+        traces[i].push_back({mode_name(task_of(tasks, step->task).mode), step->token,
+                             xxh3_128_hex(std::as_bytes(std::span(step->logits)))});
+        progress.update(++steps);
+      } else if (std::holds_alternative<wire::Done>(event)) {
+        done[i] = true;
+        --left;
+      }
+    }
+  }
+  progress.finish();
+  return traces;
+}
+
+std::vector<Trace> traces_of(const Report& report) {
+  std::vector<Trace> traces(report.builds.size());
+  for (const Run& run : report.runs) {
+    if (run.prompt == 1) {
+      for (const Step& step : run.steps) {
+        traces[run.build].push_back({run.mode, step.token, step.digest});
+      }
+    }
+  }
+  return traces;
+}
+
+}  // namespace drift

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driftaudit/audit.hpp"
+
+namespace drift {
+
+/// "greedy", "sample", "score".
+const char* mode_name(wire::Mode mode);
+
+/// How a request's side is started, and what it is told.
+RunnerLaunch launch_of(const AuditRequest& request, std::size_t side);
+wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> tasks);
+
+/// A step without its logits: all that repeatability is judged by.
+struct TracedStep {
+  std::string mode;
+  std::int32_t token = -1;
+  std::string digest;
+  bool operator==(const TracedStep&) const = default;
+};
+
+/// The steps of the first prompt in each mode.
+using Trace = std::vector<TracedStep>;
+
+/// Runs the first prompt in each mode on every side, in processes of their own. One trace a side.
+std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
+                                       Progress& progress);
+
+/// The same steps, as a whole run left them in its report.
+std::vector<Trace> traces_of(const Report& report);
+
+}  // namespace drift

@@ -1,0 +1,83 @@
+#include "cli/sided.hpp"
+
+#include <cctype>
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+
+namespace drift {
+namespace {
+
+/// A value and the sides that it is meant for.
+struct Prefixed {
+  bool a = true;
+  bool b = true;
+  std::string value;
+};
+
+Prefixed split_prefix(const std::string& text) {
+  if (text.size() > 1 && text[1] == ':' && (text[0] == 'A' || text[0] == 'B' || text[0] == '*')) {
+    return {text[0] != 'B', text[0] != 'A', text.substr(2)};
+  }
+  return {true, true, text};
+}
+
+bool is_variable_name(const std::string& name) {
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) {
+    return false;
+  }
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Sided parse_sided_environment(const std::vector<std::string>& values) {
+  Sided sided;
+  for (const std::string& text : values) {
+    const Prefixed entry = split_prefix(text);
+    const std::size_t equals = entry.value.find('=');
+    const std::string name = entry.value.substr(0, equals);
+    if (equals == std::string::npos || !is_variable_name(name)) {
+      throw usage_error(fmt::format("--env {}: not NAME=VALUE", text),
+                        "as in --env 'B:ATEN_CPU_CAPABILITY=default'");
+    }
+    const std::string value = entry.value.substr(equals + 1);
+    if (entry.a) {
+      sided.of[0][name] = value;
+    }
+    if (entry.b) {
+      sided.of[1][name] = value;
+    }
+  }
+  return sided;
+}
+
+std::vector<std::uint32_t> parse_sided_threads(const std::vector<std::string>& values) {
+  std::vector<std::uint32_t> threads = {1, 1};
+  for (const std::string& text : values) {
+    const Prefixed entry = split_prefix(text);
+    std::uint32_t count = 0;
+    const char* end = entry.value.data() + entry.value.size();
+    const auto [stop, error] = std::from_chars(entry.value.data(), end, count);
+    if (error != std::errc() || stop != end || count < 1 || count > 1024) {
+      throw usage_error(fmt::format("--threads {}: not a number from 1 to 1024", text),
+                        "as in --threads 2 or --threads B:2");
+    }
+    if (entry.a) {
+      threads[0] = count;
+    }
+    if (entry.b) {
+      threads[1] = count;
+    }
+  }
+  return threads;
+}
+
+}  // namespace drift

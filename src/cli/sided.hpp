@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace drift {
+
+/// Variables of each side's runner.
+struct Sided {
+  std::array<std::map<std::string, std::string>, 2> of;
+};
+
+/// Reads `--env` values: "A:NAME=VALUE", "B:…", "*:…" or "NAME=VALUE" for both; later ones win.
+/// Errors (usage): no `=`, a name that no environment takes.
+Sided parse_sided_environment(const std::vector<std::string>& values);
+
+/// Reads `--threads` values: "4", "A:1", "*:2"; 1 where nothing is said. Errors (usage): not a
+/// number from 1 to 1024.
+std::vector<std::uint32_t> parse_sided_threads(const std::vector<std::string>& values);
+
+}  // namespace drift
