@@ -1,0 +1,214 @@
+// Bad input and bad luck, each through the built program: one error line that names the place, a
+// hint, the documented status, and nothing half-written.
+#include <chrono>
+#include <signal.h>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "driftaudit/file.hpp"
+
+#include "e2e/program.hpp"
+
+namespace drift::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class BadInput : public ::testing::Test {
+ protected:
+  const fs::path& folder() const { return folder_.path(); }
+
+  std::string file(const std::string& name, const std::string& bytes) {
+    write_file(folder() / name, bytes);
+    return (folder() / name).string();
+  }
+
+  /// An audit that must fail before any build is needed: with an empty cache and no network.
+  ProgramRun audit(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"audit", "--offline", "--quiet"});
+    return run_program(arguments, folder(), {{"DRIFTAUDIT_CACHE", (folder() / "cache").string()}});
+  }
+
+  void expect_error(const ProgramRun& run, int status, const std::string& part) {
+    EXPECT_EQ(run.status, status) << run.err;
+    EXPECT_TRUE(has_one_error_line(run.err)) << run.err;
+    EXPECT_THAT(run.err, HasSubstr(part));
+    EXPECT_THAT(run.out, IsEmpty());
+    EXPECT_FALSE(fs::exists(folder() / "report.json"));
+  }
+
+ private:
+  TemporaryFolder folder_{fs::temp_directory_path(), "driftaudit-bad"};
+};
+
+TEST_F(BadInput, AnUnknownReleaseIsNamed) {
+  expect_error(audit({"9.9.9", "1.13.1", "--model", "mini"}), 2, "9.9.9");
+}
+
+TEST_F(BadInput, AReleaseThatIsNotThereOfflineSaysSo) {
+  expect_error(audit({"1.12.0", "1.13.1", "--model", "mini"}), 3, "1.12.0");
+}
+
+TEST_F(BadInput, AFolderWithoutTorchIsNamed) {
+  fs::create_directories(folder() / "venv" / "lib" / "python3.9" / "site-packages");
+  expect_error(audit({(folder() / "venv").string(), "1.13.1", "--model", "mini"}), 2, "venv");
+}
+
+TEST_F(BadInput, OneSideAloneIsBadUsage) { expect_error(audit({"1.10.1"}), 2, "two sides"); }
+
+TEST_F(BadInput, AnUnknownOptionIsBadUsage) {
+  expect_error(audit({"--no-such-option"}), 2, "--no-such-option");
+}
+
+TEST_F(BadInput, AnUnknownModeIsBadUsage) {
+  expect_error(audit({"--mode", "greedily"}), 2, "greedily");
+}
+
+TEST_F(BadInput, ScoringNeedsAText) {
+  expect_error(audit({"--mode", "score"}), 2, "--text");
+  expect_error(audit({"--text", file("t", "text")}), 2, "--text");
+}
+
+TEST_F(BadInput, AnUnknownModelIsNamed) { expect_error(audit({"--model", "gpt5"}), 2, "gpt5"); }
+
+struct PromptCase {
+  std::string name;
+  std::string file;
+  std::string bytes;
+  std::string part;
+};
+
+class BadPrompts : public BadInput, public ::testing::WithParamInterface<PromptCase> {};
+
+TEST_P(BadPrompts, AreNamedWithFileAndPlace) {
+  const PromptCase& bad = GetParam();
+  const std::string path = file(bad.file, bad.bytes);
+  const ProgramRun run = audit({"--model", "mini", "--prompts", path});
+  expect_error(run, 2, bad.file);
+  EXPECT_THAT(run.err, HasSubstr(bad.part));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, BadPrompts,
+    ::testing::Values(PromptCase{"Empty", "p.txt", "", "no prompt"},
+                      PromptCase{"OnlyBlankLines", "p.txt", "\n \r\n", "no prompt"},
+                      PromptCase{"NotUtf8", "p.txt", "fine\nbad \xff\n", "line 2"},
+                      PromptCase{"BadEscape", "p.txt", "a \\q\n", "line 1"},
+                      PromptCase{"NotJson", "p.json", "[\"a\",", "p.json"},
+                      PromptCase{"IdOutsideTheVocabulary", "p.json", "[[1, 999999]]", "999999"},
+                      PromptCase{"NegativeId", "p.json", "[[1, -1]]", "-1"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(BadInput, APromptLongerThanTheContextIsNamed) {
+  std::string words;
+  for (int i = 0; i < 600; ++i) {
+    words += "word ";
+  }
+  expect_error(audit({"--model", "mini", "--prompts", file("p.txt", "ok\n" + words)}), 2, "line 2");
+}
+
+TEST_F(BadInput, ATextThatIsTooShortOrNotUtf8IsNamed) {
+  expect_error(audit({"--model", "mini", "--mode", "score", "--text", file("t", "")}), 2, "t: ");
+  expect_error(audit({"--model", "mini", "--mode", "score", "--text", file("t", "\xff\xfe")}), 2,
+               "t: ");
+}
+
+TEST_F(BadInput, AnOutputThatCannotBeWrittenIsRefusedAtOnce) {
+  expect_error(audit({"--model", "mini", "--out", "no/such/folder/report.json"}), 2,
+               "no/such/folder/report.json");
+}
+
+class BadRunner : public BadInput {
+ protected:
+  /// A real audit with a fault planted in side B.
+  ProgramRun audit_with(const std::string& fault, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"audit", january(), january(), "--quiet",      "--model",
+                                          "mini",  "--mode",  "greedy",  "--new-tokens", "5"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, folder(), {{"DRIFTAUDIT_TEST_FAULT", "B:" + fault}});
+  }
+};
+
+TEST_F(BadRunner, ThatIsKilledIsNamedWithItsSignal) {
+  expect_error(audit_with("kill@step=3"), 3, "signal 9");
+}
+
+TEST_F(BadRunner, ThatExitsEarlyIsNamedWithItsStatus) {
+  expect_error(audit_with("exit@step=3"), 3, "exit status 7");
+}
+
+TEST_F(BadRunner, ThatHangsIsGivenUp) {
+  expect_error(audit_with("hang@step=3", {"--runner-timeout", "2"}), 3, "2");
+}
+
+TEST_F(BadRunner, ThatFailsSaysWhy) { expect_error(audit_with("fail@step=3"), 3, "planted"); }
+
+TEST_F(BadRunner, ThatSpeaksNoSenseIsNamed) {
+  expect_error(audit_with("garbage@step=3"), 3, "B (");
+}
+
+TEST_F(BadRunner, ThatPrintsToStdoutDoesNoHarm) {
+  EXPECT_EQ(audit_with("text").status, 0);
+  EXPECT_TRUE(fs::exists(folder() / "report.json"));
+}
+
+/// The process ids of a process's children, read from /proc.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) {
+      continue;
+    }
+    std::string stat;
+    try {
+      const ProcessResult cat = run_process({{"cat", entry.path() / "stat"}, {}, {}});
+      stat = cat.out;
+    } catch (const std::exception&) {
+      continue;
+    }
+    const std::size_t after_name = stat.rfind(") ");
+    if (after_name != std::string::npos &&
+        std::stol(stat.substr(after_name + 4)) == static_cast<long>(parent)) {
+      children.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+  }
+  return children;
+}
+
+class Signals : public BadRunner, public ::testing::WithParamInterface<int> {};
+
+TEST_P(Signals, EndTheChildrenAndLeaveNoReport) {
+  // B hangs, so the audit stands still with both runners alive.
+  ChildProcess program(
+      program_command({"audit", january(), january(), "--quiet", "--model", "mini"}, folder(),
+                      {{"DRIFTAUDIT_TEST_FAULT", "B:hang@step=3"}}),
+      {ChildProcess::Stream::kNull, ChildProcess::Stream::kNull, ChildProcess::Stream::kPipe});
+  std::vector<pid_t> children;
+  for (int i = 0; i < 600 && children.size() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    children = children_of(program.pid());
+  }
+  ASSERT_EQ(children.size(), 2U);
+  ASSERT_EQ(::kill(program.pid(), GetParam()), 0);
+  const ProcessEnd end = program.wait();
+  EXPECT_EQ(end.exit_code, 128 + GetParam()) << end.describe();
+  for (const pid_t child : children) {
+    EXPECT_NE(::kill(child, 0), 0) << "a runner is still alive";
+  }
+  EXPECT_FALSE(fs::exists(folder() / "report.json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, Signals, ::testing::Values(SIGINT, SIGTERM), [](const auto& info) {
+  return info.param == SIGINT ? "Interrupt" : "Terminate";
+});
+
+}  // namespace
+}  // namespace drift::e2e

@@ -1,0 +1,130 @@
+// The launcher at the root, with every tool that it calls replaced by one that writes down its
+// arguments: what it installs, builds and hands over to.
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driftaudit/file.hpp"
+#include "driftaudit/process.hpp"
+
+namespace drift {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Launcher : public ::testing::Test {
+ protected:
+  Launcher() {
+    fs::create_directories(root() / "bin");
+    fs::copy(fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "driftaudit", root() / "driftaudit");
+    tool("g++", "");
+    tool("pkg-config", "");
+    tool("python3", "");
+    tool("apt-get", "");
+    tool("id", "echo 0");
+    // All libraries are installed.
+    tool("dpkg-query", "shift 3; for p; do echo installed $p; done");
+    tool("cmake",
+         "touch $ROOT/build/release/build.ninja; "
+         "echo DRIFTAUDIT_TESTS:BOOL=${3#*=} > $ROOT/build/release/CMakeCache.txt");
+    // Says "no work to do" once the program is there.
+    tool(
+        "ninja",
+        "if [ -x $ROOT/build/release/src/cli/driftaudit ]; then echo no work to do; "
+        "elif [ \"$3\" != -n ]; then mkdir -p $ROOT/build/release/src/cli; "
+        "printf '#!/bin/sh\\necho ran \"$@\"; exit 7\\n' > $ROOT/build/release/src/cli/driftaudit; "
+        "chmod +x $ROOT/build/release/src/cli/driftaudit; fi");
+    tool("ctest", "echo ctest \"$@\"");
+  }
+
+  const fs::path& root() const { return folder_.path(); }
+
+  void tool(const std::string& name, const std::string& body) {
+    const fs::path path = root() / "bin" / name;
+    write_file(path, "#!/bin/sh\necho \"" + name + " $*\" >> $ROOT/calls\n" + body + "\n");
+    fs::permissions(path, fs::perms::owner_all);
+  }
+
+  ProcessResult launch(std::vector<std::string> arguments) {
+    fs::remove(root() / "calls");
+    arguments.insert(arguments.begin(), (root() / "driftaudit").string());
+    const std::map<std::string, std::string> environment = {
+        {"PATH", (root() / "bin").string() + ":/usr/bin:/bin"}, {"ROOT", root().string()}};
+    return run_process({arguments, environment, {}});
+  }
+
+  std::string calls() const { return read_file(root() / "calls"); }
+
+ private:
+  TemporaryFolder folder_{fs::temp_directory_path(), "driftaudit-launcher"};
+};
+
+TEST_F(Launcher, BuildsThenHandsOverArgumentsAndStatus) {
+  const ProcessResult result = launch({"audit", "two words"});
+  EXPECT_EQ(result.out, "ran audit two words\n");
+  EXPECT_EQ(result.end.exit_code, 7);
+  EXPECT_THAT(calls(), HasSubstr("cmake --preset release"));
+}
+
+TEST_F(Launcher, DoesNothingTwice) {
+  launch({"audit"});
+  EXPECT_EQ(launch({"audit"}).out, "ran audit\n");
+  EXPECT_THAT(calls(), Not(HasSubstr("cmake")));
+  EXPECT_THAT(calls(), Not(HasSubstr("apt-get")));
+}
+
+TEST_F(Launcher, InstallsAsRootWhatIsMissing) {
+  tool("dpkg-query", "shift 3; for p; do [ $p = libzip-dev ] || echo installed $p; done");
+  launch({"audit"});
+  EXPECT_THAT(calls(), HasSubstr("apt-get update\n"));
+  EXPECT_THAT(calls(), HasSubstr("apt-get install -y libzip-dev\n"));
+}
+
+TEST_F(Launcher, PrintsTheExactLineWhereItMayNotInstall) {
+  tool("id", "echo 1000");
+  tool("dpkg-query", "shift 3; for p; do [ $p = libzip-dev ] || echo installed $p; done");
+  const ProcessResult result = launch({"audit"});
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_EQ(result.err,
+            "error: missing system packages: libzip-dev\n"
+            "hint: as root: apt-get update && apt-get install -y libzip-dev\n");
+  EXPECT_THAT(calls(), Not(HasSubstr("apt-get")));
+}
+
+TEST_F(Launcher, SaysWhenAptFails) {
+  tool("dpkg-query", "exit 1");
+  tool("apt-get", "exit 100");
+  const ProcessResult result = launch({"audit"});
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("error: apt-get could not install: libcli11-dev"));
+}
+
+TEST_F(Launcher, ShowsTheLogOfAConfigurationThatFails) {
+  tool("cmake", "echo no such generator; exit 1");
+  const ProcessResult result = launch({"audit"});
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("no such generator"));
+  EXPECT_THAT(result.err, HasSubstr("error: cmake could not configure"));
+}
+
+TEST_F(Launcher, ShowsTheLogOfABuildThatFails) {
+  tool("ninja", "echo file.cpp:1: broken; exit 1");
+  const ProcessResult result = launch({"audit"});
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("file.cpp:1: broken"));
+  EXPECT_THAT(result.err, HasSubstr("error: the build failed"));
+}
+
+TEST_F(Launcher, TestsAreConfiguredWhenTheyAreAskedFor) {
+  launch({"audit"});
+  const ProcessResult result = launch({"test", "-R", "Tokenizer"});
+  EXPECT_THAT(calls(), HasSubstr("cmake --preset release -DDRIFTAUDIT_TESTS=ON"));
+  EXPECT_THAT(result.out, HasSubstr("-R Tokenizer"));
+  EXPECT_EQ(result.end.exit_code, 0);
+}
+
+}  // namespace
+}  // namespace drift
