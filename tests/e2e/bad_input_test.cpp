@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                       PromptCase{"NotJson", "p.json", "[\"a\",", "p.json"},
                       PromptCase{"IdOutsideTheVocabulary", "p.json", "[[1, 999999]]", "999999"},
                       PromptCase{"NegativeId", "p.json", "[[1, -1]]", "-1"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& bad) { return bad.param.name; });
 
 TEST_F(BadInput, APromptLongerThanTheContextIsNamed) {
   std::string words;
@@ -206,8 +206,8 @@ TEST_P(Signals, EndTheChildrenAndLeaveNoReport) {
   EXPECT_FALSE(fs::exists(folder() / "report.json"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Signals, ::testing::Values(SIGINT, SIGTERM), [](const auto& info) {
-  return info.param == SIGINT ? "Interrupt" : "Terminate";
+INSTANTIATE_TEST_SUITE_P(Both, Signals, ::testing::Values(SIGINT, SIGTERM), [](const auto& number) {
+  return number.param == SIGINT ? "Interrupt" : "Terminate";
 });
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "driftaudit/process.hpp"
 
+#include "e2e/test_venvs.hpp"
+
 namespace drift::e2e {
 
 Command program_command(const std::vector<std::string>& arguments,
@@ -34,6 +36,16 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
   run.out = result.out;
   run.err = result.err;
   return run;
+}
+
+std::string january() {
+  const auto python = find_python39();
+  return python ? january_venv(*python).string() : "january-2022";
+}
+
+std::string december() {
+  const auto python = find_python39();
+  return python ? december_venv(*python).string() : "december-2022";
 }
 
 bool cpu_has_avx2() {

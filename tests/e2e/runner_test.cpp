@@ -74,7 +74,7 @@ class RealRunner : public NeedsPython39 {
     job_.weights = (scratch_.path() / "weights").string();
     write_canonical_weights(folder, config_, job_.weights);
     launch_.label = "1.10.1";
-    launch_.program = open_runner(inspect_build(january()), *progress).program;
+    launch_.program = open_runner(inspect_build(january_venv(python_)), *progress).program;
     launch_.environment = test_runner_environment();
     launch_.timeout_seconds = 120;
   }

@@ -112,6 +112,14 @@ fs::path test_venv(const fs::path& python, const std::string& name,
   });
 }
 
+fs::path january_venv(const fs::path& python) {
+  return test_venv(python, "january", {"january-torch.txt", "january.txt"});
+}
+
+fs::path december_venv(const fs::path& python) {
+  return test_venv(python, "december", {"december-torch.txt", "december.txt"});
+}
+
 fs::path test_packages(const fs::path& python, const std::string& name,
                        const std::vector<std::string>& requirements) {
   return made_once(name + "-" + digest_of(python, requirements), [&](const fs::path& folder) {
@@ -144,10 +152,6 @@ void NeedsPython39::SetUp() {
     FAIL() << reason;
   }
   GTEST_SKIP() << reason;
-}
-
-fs::path NeedsPython39::january() const {
-  return test_venv(python_, "january", {"january-torch.txt", "january.txt"});
 }
 
 }  // namespace drift

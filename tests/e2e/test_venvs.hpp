@@ -20,6 +20,10 @@ std::optional<std::filesystem::path> find_python39();
 std::filesystem::path test_venv(const std::filesystem::path& python, const std::string& name,
                                 const std::vector<std::string>& requirements);
 
+/// The study's two environments: torch 1.10.1 with transformers 4.15.0, 1.13.1 with 4.25.1.
+std::filesystem::path january_venv(const std::filesystem::path& python);
+std::filesystem::path december_venv(const std::filesystem::path& python);
+
 /// The same for a folder of packages that goes on PYTHONPATH.
 std::filesystem::path test_packages(const std::filesystem::path& python, const std::string& name,
                                     const std::vector<std::string>& requirements);
@@ -34,9 +38,6 @@ std::map<std::string, std::string> python_environment();
 class NeedsPython39 : public testing::Test {
  protected:
   void SetUp() override;
-
-  /// January's environment: torch 1.10.1, transformers 4.15.0.
-  std::filesystem::path january() const;
 
   std::filesystem::path python_;
 };
