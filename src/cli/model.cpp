@@ -15,24 +15,24 @@ template <typename Value>
 using Choices = std::map<std::string, Value>;
 
 const Choices<MadePreset>& presets() {
-  static const Choices<MadePreset> kPresets = {{"gpt2-small", MadePreset::kGpt2Small},
-                                               {"tiny", MadePreset::kTiny}};
-  return kPresets;
+  static const Choices<MadePreset> presets_by_name = {{"gpt2-small", MadePreset::kGpt2Small},
+                                                      {"tiny", MadePreset::kTiny}};
+  return presets_by_name;
 }
 
 const Choices<CheckpointFormat>& formats() {
-  static const Choices<CheckpointFormat> kFormats = {
+  static const Choices<CheckpointFormat> formats_by_name = {
       {"safetensors", CheckpointFormat::kSafetensors},
       {"torch-zip", CheckpointFormat::kTorchZip},
       {"torch-legacy", CheckpointFormat::kTorchLegacy}};
-  return kFormats;
+  return formats_by_name;
 }
 
 const Choices<MadeDtype>& dtypes() {
-  static const Choices<MadeDtype> kDtypes = {{"float32", MadeDtype::kFloat32},
-                                             {"float16", MadeDtype::kFloat16},
-                                             {"bfloat16", MadeDtype::kBfloat16}};
-  return kDtypes;
+  static const Choices<MadeDtype> dtypes_by_name = {{"float32", MadeDtype::kFloat32},
+                                                    {"float16", MadeDtype::kFloat16},
+                                                    {"bfloat16", MadeDtype::kBfloat16}};
+  return dtypes_by_name;
 }
 
 template <typename Value>

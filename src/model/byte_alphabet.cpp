@@ -30,8 +30,8 @@ struct Alphabet {
 };
 
 const Alphabet& alphabet() {
-  static const Alphabet kAlphabet;
-  return kAlphabet;
+  static const Alphabet the_alphabet;
+  return the_alphabet;
 }
 
 }  // namespace

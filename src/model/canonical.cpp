@@ -58,7 +58,7 @@ std::optional<Record> read_record(const fs::path& path) {
 
 std::optional<Record> cached(const fs::path& file, const fs::path& record_file,
                              Progress& progress) {
-  const auto record = read_record(record_file);
+  auto record = read_record(record_file);
   std::error_code none;
   if (record && fs::is_regular_file(file, none) &&
       trusted_sha256(file, progress) == record->digest) {

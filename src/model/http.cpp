@@ -152,8 +152,8 @@ int check_interrupt(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) 
 }
 
 Curl new_request(const std::string& url, Transfer& transfer) {
-  static const CURLcode kInitialised = curl_global_init(CURL_GLOBAL_DEFAULT);
-  Curl curl(kInitialised == CURLE_OK ? curl_easy_init() : nullptr);
+  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+  Curl curl(initialised == CURLE_OK ? curl_easy_init() : nullptr);
   if (curl == nullptr) {
     throw std::bad_alloc();
   }

@@ -279,7 +279,7 @@ fs::path fetch_hub_model(const HubModel& model, bool offline, Progress& progress
                               offline ? "--offline" : "HF_HUB_OFFLINE"),
                   "fetch it once while online: driftaudit model fetch " + model.name);
   }
-  const fs::path folder = own_folder(model);
+  fs::path folder = own_folder(model);
   const FileLock lock = wait_for_lock(model, progress);
   make_folders(folder);
   fetch_all(model, folder, progress);

@@ -67,10 +67,10 @@ std::string sha256_with_progress(const fs::path& file, Progress& progress) {
 std::string trusted_sha256(const fs::path& file, Progress& progress) {
   const fs::path path = fs::absolute(file);
   const json seen = identity(path);
-  if (const std::string known = recorded_sha256(path, seen); !known.empty()) {
+  if (std::string known = recorded_sha256(path, seen); !known.empty()) {
     return known;
   }
-  const std::string sha256 = sha256_with_progress(path, progress);
+  std::string sha256 = sha256_with_progress(path, progress);
   if (identity(path) == seen) {  // else it was written to meanwhile: no record
     write_record(path, seen, sha256);
   }

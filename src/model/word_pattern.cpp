@@ -58,9 +58,9 @@ MatchData match_data(const Code& code) {
 
 std::optional<std::size_t> invalid_utf8_at(std::string_view text) {
   // PCRE2 checks a subject before it matches, so matching nothing is its check.
-  static const Code kNothing = compile("");
-  const MatchData data = match_data(kNothing);
-  const int found = pcre2_match(kNothing.get(), code_units(text), text.size(), 0,
+  static const Code nothing = compile("");
+  const MatchData data = match_data(nothing);
+  const int found = pcre2_match(nothing.get(), code_units(text), text.size(), 0,
                                 PCRE2_ANCHORED | PCRE2_NO_JIT, data.get(), nullptr);
   if (found >= 0) {
     return std::nullopt;
@@ -69,11 +69,11 @@ std::optional<std::size_t> invalid_utf8_at(std::string_view text) {
 }
 
 void for_each_word(std::string_view text, const std::function<void(std::string_view)>& take) {
-  static const Code kPattern = compile(kWords);
-  const MatchData data = match_data(kPattern);
+  static const Code pattern = compile(kWords);
+  const MatchData data = match_data(pattern);
   std::size_t at = 0;
   while (at < text.size()) {
-    const int found = pcre2_match(kPattern.get(), code_units(text), text.size(), at,
+    const int found = pcre2_match(pattern.get(), code_units(text), text.size(), at,
                                   PCRE2_NO_UTF_CHECK, data.get(), nullptr);
     const PCRE2_SIZE* span = pcre2_get_ovector_pointer(data.get());
     if (found < 0 || span[0] != at || span[1] <= at) {  // every character is in some alternative

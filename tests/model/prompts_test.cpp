@@ -32,8 +32,8 @@ class Prompts : public ::testing::Test {
     return load_prompts(name, tokenizer(), gpt2_sizes());
   }
   static const Tokenizer& tokenizer() {
-    static const Tokenizer kTokenizer = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
-    return kTokenizer;
+    static const Tokenizer gpt2 = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
+    return gpt2;
   }
   std::string write(const std::string& text, const std::string& name = "mine.txt") const {
     const fs::path file = folder_.path() / name;

@@ -25,15 +25,15 @@ constexpr char32_t kEnd = 0x110000;
 
 /// Whether this machine's PCRE2 knows the code point.
 bool is_assigned_in_pcre2(char32_t c) {
-  static pcre2_code* const kAssigned = [] {
+  static pcre2_code* const assigned = [] {
     int error = 0;
     PCRE2_SIZE offset = 0;
     return pcre2_compile(reinterpret_cast<PCRE2_SPTR>("\\P{Cn}"), PCRE2_ZERO_TERMINATED,
                          PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &error, &offset, nullptr);
   }();
-  static pcre2_match_data* const kData = pcre2_match_data_create(1, nullptr);
+  static pcre2_match_data* const data = pcre2_match_data_create(1, nullptr);
   const std::string text = test::utf8(c);
-  return pcre2_match(kAssigned, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, kData,
+  return pcre2_match(assigned, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, data,
                      nullptr) > 0;
 }
 
@@ -95,7 +95,7 @@ class TokenizerReference : public ::testing::TestWithParam<const char*> {
 };
 
 const std::vector<std::string>& written_texts() {
-  static const std::vector<std::string> kTexts = {
+  static const std::vector<std::string> texts = {
       "",
       " ",
       "  ",
@@ -125,7 +125,7 @@ const std::vector<std::string>& written_texts() {
       "supercalifragilisticexpialidocious antidisestablishmentarianism",
       "http://example.com/a?b=c&d=%20e#f user@example.com 2022-01-31T23:59:59Z",
   };
-  return kTexts;
+  return texts;
 }
 
 /// Texts put together from pieces that meet at random: what no list of whole sentences covers.

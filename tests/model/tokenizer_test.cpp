@@ -18,13 +18,13 @@ using ::testing::IsEmpty;
 using Ids = std::vector<std::int32_t>;
 
 const Tokenizer& gpt2() {
-  static const Tokenizer kTokenizer = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
-  return kTokenizer;
+  static const Tokenizer tokenizer = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
+  return tokenizer;
 }
 
 const Tokenizer& mini() {
-  static const Tokenizer kTokenizer = Tokenizer::from_folder(test::mini_folder());
-  return kTokenizer;
+  static const Tokenizer tokenizer = Tokenizer::from_folder(test::mini_folder());
+  return tokenizer;
 }
 
 TEST(Tokenizer, GivesTheIdsThatArePublishedForGpt2) {
