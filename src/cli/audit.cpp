@@ -180,8 +180,10 @@ void add_run_options(CLI::App& command, AuditOptions& options) {
       ->check(CLI::Range(1U, 1000000U))
       ->capture_default_str();
   command.add_option("--top-k", settings.top_k, "sampling: keep the k highest (0: all)")
+      ->check(CLI::Range(0U, 1000000000U))
       ->capture_default_str();
   command.add_option("--seed", settings.seed, "sampling: seeds the generator before each prompt")
+      ->check(CLI::NonNegativeNumber)  // CLI11 would take -1 for 2^64 - 1
       ->capture_default_str();
   command.add_option("--temperature", settings.temperature, "sampling: divides the logits")
       ->check(CLI::Range(1e-6, 1e6))

@@ -88,6 +88,25 @@ TEST_F(Audit, OfJanuaryAgainstDecemberIsIdenticalWithGenericKernels) {
   EXPECT_EQ(report()["builds"][0]["cpu_capability"], "DEFAULT");
 }
 
+TEST_F(Audit, OfAMadeGpt2SmallSeesOtherBitsUnderAvx2) {
+  if (!cpu_has_avx2()) {
+    GTEST_SKIP() << "this CPU has no AVX2";
+  }
+  const ProgramRun made = run_program({"model", "make", "--preset", "gpt2-small", "--seed", "7",
+                                       "--format", "torch-legacy", "--out", "made", "--quiet"},
+                                      folder());
+  ASSERT_EQ(made.status, 0) << made.err;
+  const ProgramRun run = run_program(
+      {"audit", january(), december(), "--model", "made", "--quiet", "--mode", "greedy",
+       "--new-tokens", "4", "--prompts", prompts("So she set to work, and very soon finished off"),
+       "--env", "ATEN_CPU_CAPABILITY=avx2", "--fail-on", "never"},
+      folder());
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_GT(report()["summary"]["steps_changed"], 0);
+  EXPECT_EQ(report()["model"]["n_layer"], 12);
+  EXPECT_THAT(run.out, HasSubstr("verdict"));
+}
+
 TEST_F(Audit, SeesAChangedBitAndGatesOnItWhenAsked) {
   const std::map<std::string, std::string> fault = {
       {"DRIFTAUDIT_TEST_FAULT", "B:bits@op=lm_head,step=3"}};

@@ -125,6 +125,49 @@ TEST_F(BadInput, AnOutputThatCannotBeWrittenIsRefusedAtOnce) {
                "no/such/folder/report.json");
 }
 
+/// A copy of mini whose weights file is spoilt.
+class BadWeights : public BadInput {
+ protected:
+  const std::string mini_ = std::string(DRIFTAUDIT_SOURCE_FOLDER) + "/models/mini";
+
+  ProgramRun audit_with_weights(const std::string& name, const std::string& bytes) {
+    fs::copy(mini_, folder() / "model");
+    fs::remove(folder() / "model" / "model.safetensors");
+    write_file(folder() / "model" / name, bytes);
+    return audit({"--model", (folder() / "model").string()});
+  }
+};
+
+TEST_F(BadWeights, ThatAreTruncatedAreNamed) {
+  const std::string whole = read_file(fs::path(mini_) / "model.safetensors");
+  expect_error(audit_with_weights("model.safetensors", whole.substr(0, whole.size() / 2)), 2,
+               "model.safetensors");
+}
+
+TEST_F(BadWeights, ThatAskForCodeAreRefusedByTheNameOfWhatTheyAskFor) {
+  // The legacy stream's magic number, then a pickle that would call os.system("touch owned").
+  const std::string magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
+  const std::string protocol("\x80\x02M\xe9\x03.", 6);
+  const std::string system_info("\x80\x02}X\x0d\x00\x00\x00little_endian\x88s.", 23);
+  const std::string call(
+      "\x80\x02"
+      "cos\nsystem\n(X\x0b\x00\x00\x00touch ownedtR.",
+      34);
+  const ProgramRun run =
+      audit_with_weights("pytorch_model.bin", magic + protocol + system_info + call);
+  expect_error(run, 2, "os.system");
+  EXPECT_FALSE(fs::exists(folder() / "owned"));
+}
+
+TEST_F(BadWeights, OfAnotherModelAreNamed) {
+  const ProgramRun made =
+      run_program({"model", "make", "--preset", "tiny", "--out", "tiny", "--quiet"}, folder());
+  ASSERT_EQ(made.status, 0) << made.err;
+  expect_error(
+      audit_with_weights("model.safetensors", read_file(folder() / "tiny" / "model.safetensors")),
+      2, "wte.weight");
+}
+
 class BadRunner : public BadInput {
  protected:
   /// A real audit with a fault planted in side B.
