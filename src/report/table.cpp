@@ -120,6 +120,7 @@ std::string generated_table(const View& view, const std::string& mode, const Loo
     left.push_back(true);
   }
   std::vector<std::vector<Cell>> rows;
+  rows.reserve(prompts.size());
   for (const PromptComparison* prompt : prompts) {
     rows.push_back(generated_cells(view, *prompt, endings));
   }
@@ -127,8 +128,10 @@ std::string generated_table(const View& view, const std::string& mode, const Loo
 }
 
 std::string scored_table(const View& view, const Look& look) {
+  const std::vector<const PromptComparison*> prompts = view.shown("score");
   std::vector<std::vector<Cell>> rows;
-  for (const PromptComparison* prompt : view.shown("score")) {
+  rows.reserve(prompts.size());
+  for (const PromptComparison* prompt : prompts) {
     rows.push_back(scored_cells(*prompt));
   }
   std::string text = mode_table(

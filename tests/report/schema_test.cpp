@@ -62,7 +62,9 @@ void collect(const json& value, const std::string& pointer, std::vector<std::str
   }
   if (value.is_structured()) {
     for (const auto& [key, item] : value.items()) {
-      collect(item, pointer + "/" + key, pointers);
+      std::string below = pointer;
+      below.append("/").append(key);
+      collect(item, below, pointers);
     }
   }
 }
