@@ -38,9 +38,12 @@ TEST_F(MadeModel, HasTheSameBytesOnEveryMachine) {
   const fs::path safetensors = make("a", {.format = CheckpointFormat::kSafetensors});
   const fs::path zip = make("b", {.format = CheckpointFormat::kTorchZip});
   const fs::path legacy = make("c", {.format = CheckpointFormat::kTorchLegacy});
-  EXPECT_EQ(sha256_file(safetensors / "model.safetensors"), "@SAFETENSORS@");
-  EXPECT_EQ(sha256_file(zip / "pytorch_model.bin"), "@ZIP@");
-  EXPECT_EQ(sha256_file(legacy / "pytorch_model.bin"), "@LEGACY@");
+  EXPECT_EQ(sha256_file(safetensors / "model.safetensors"),
+            "db80931a74440156776fc9690e7fd44848570aca59f668776f44ff078e70f6cd");
+  EXPECT_EQ(sha256_file(zip / "pytorch_model.bin"),
+            "224645f247bcd3a5f5a1a4ff93a181e42dd45a117982e54abb18564623bafd45");
+  EXPECT_EQ(sha256_file(legacy / "pytorch_model.bin"),
+            "e4d9467b02c5821e6af3b1786320ea85fec733b75a32bc626f9c6e91811dae31");
 }
 
 TEST_F(MadeModel, HoldsTheSameWeightsInEveryFormat) {
