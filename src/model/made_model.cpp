@@ -89,15 +89,16 @@ struct Noise {
   int shift = 0;
 };
 
-/// Scales. Weights have GPT-2's deviation of 0.02 at width 768 and more below, so that each
-/// block outweighs the embedding of the last token, which would otherwise win (the head is tied).
-/// Queries and keys are larger, so that attention has its preferences; the last layer norm's 6
-/// spreads the logits as a trained model's.
+/// Scales. Weights have GPT-2's deviation of 0.02 at width 768 and more below. The embedding has
+/// half of that, since the head is tied to it: the last token would favour itself. What enters the
+/// attention and the MLP is 4 and 2 times larger, so that attention has its preferences and the
+/// next token depends on all before; the last layer norm's 12 spreads the logits as a trained
+/// model's.
 Noise noise_of(std::string_view name, const Plan& plan) {
   const auto is = [name](std::string_view end) { return name.ends_with(end); };
   constexpr std::int32_t kOne = 1 << 20;
   if (name == "ln_f.weight") {
-    return {6 * kOne, 4, 20};
+    return {12 * kOne, 8, 20};
   }
   if (is("ln_1.weight") || is("ln_2.weight")) {
     return {kOne, 1, 20};
@@ -105,10 +106,13 @@ Noise noise_of(std::string_view name, const Plan& plan) {
   if (is(".bias")) {
     return {0, 71, 29};  // 0.005
   }
-  if (name == "wpe.weight") {
+  if (name == "wte.weight" || name == "wpe.weight") {
     return {0, plan.width_factor, plan.width_shift + 1};
   }
   if (is("c_attn.weight")) {
+    return {0, plan.width_factor, plan.width_shift - 2};
+  }
+  if (is("c_fc.weight")) {
     return {0, plan.width_factor, plan.width_shift - 1};
   }
   return {0, plan.width_factor, plan.width_shift};

@@ -39,11 +39,11 @@ TEST_F(MadeModel, HasTheSameBytesOnEveryMachine) {
   const fs::path zip = make("b", {.format = CheckpointFormat::kTorchZip});
   const fs::path legacy = make("c", {.format = CheckpointFormat::kTorchLegacy});
   EXPECT_EQ(sha256_file(safetensors / "model.safetensors"),
-            "db80931a74440156776fc9690e7fd44848570aca59f668776f44ff078e70f6cd");
+            "9714c5cba71ce159525733700ab8bef0159c2f680b59ffc51f786a02d1517837");
   EXPECT_EQ(sha256_file(zip / "pytorch_model.bin"),
-            "224645f247bcd3a5f5a1a4ff93a181e42dd45a117982e54abb18564623bafd45");
+            "8214d4b342d1c1696bfd0ae886e305266f5024a1050d6a4bec4b3b70dca066fe");
   EXPECT_EQ(sha256_file(legacy / "pytorch_model.bin"),
-            "e4d9467b02c5821e6af3b1786320ea85fec733b75a32bc626f9c6e91811dae31");
+            "91fde8b072ff63de3764cd1b0b4fbb8dc5e515304aa91ab94603bcde0e3452ec");
 }
 
 TEST_F(MadeModel, HoldsTheSameWeightsInEveryFormat) {
