@@ -12,9 +12,9 @@ namespace drift {
 
 /// A model, ready to be run.
 struct Model {
-  std::string name;              ///< "mini", "gpt2", or the path as given
-  std::string why;               ///< how it was chosen: "asked for", "the hub is out of reach", …
-  std::filesystem::path source;  ///< the folder or file that it was read from
+  std::string name;  ///< "mini", "gpt2", or the path as given
+  std::string why;   ///< how `auto` came to it: "the hub is out of reach", …; else empty
+  std::filesystem::path source;   ///< the folder or file that it was read from
   std::filesystem::path weights;  ///< canonical weights file, in the cache
   std::string digest;             ///< sha256 of the canonical weights file
   std::string source_dtype;       ///< "float16": what the checkpoint stores

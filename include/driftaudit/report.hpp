@@ -74,6 +74,7 @@ struct SettingsRecord {
   bool cache = true;
   std::string sampler = "torch";       ///< or "fixed"
   std::string on_divergence = "stop";  ///< or "force"
+  std::string text;                    ///< path of the text that was scored, or empty
   std::uint32_t keep_top = 64;
   std::string dtype = "float32";
 };

@@ -138,6 +138,7 @@ Status audit(AuditOptions options) {
   AuditRequest request;
   request.settings = options.settings;
   request.settings.cache = !options.no_cache;
+  request.settings.text = options.text;
   request.timeout_seconds = options.runner_timeout;
   request.prompts = load_prompts(options.prompts, model.tokenizer, model.config);
   request.text = text_windows(options, model);

@@ -111,7 +111,8 @@ Status info(const InfoOptions& options) {
   model_options.offline = options.offline;
   const Model model = open_model(options.model, model_options, *progress);
   const ModelConfig& config = model.config;
-  fmt::print("model      {} ({})\n", model.name, model.why);
+  fmt::print("model      {}{}\n", model.name,
+             model.why.empty() ? std::string() : fmt::format(" ({})", model.why));
   fmt::print("sizes      {} layers, {} heads, width {}, inner width {}, context {}\n",
              config.n_layer, config.n_head, config.n_embd, config.n_inner, config.n_positions);
   fmt::print("parameters {}, stored as {}, output head {}\n", config.parameters(),

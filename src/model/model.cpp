@@ -54,13 +54,13 @@ Choice choose(const std::string& name, const ModelOptions& options, Progress& pr
     return fetched_gpt2(options, progress);
   }
   if (name == "mini") {
-    return mini("asked for");
+    return mini("");
   }
   if (name.empty() || !fs::exists(name)) {
     throw usage_error(fmt::format("{}: no such model", name.empty() ? "\"\"" : name),
                       fmt::format("choose {}", kModelChoices));
   }
-  return {name, "asked for", name};
+  return {name, "", name};
 }
 
 ModelConfig config_in(const fs::path& folder) {

@@ -83,6 +83,7 @@ void fields(auto& v, Is<SettingsRecord> auto& s) {
   v("cache", s.cache);
   v.one_of("sampler", s.sampler, {"torch", "fixed"});
   v.one_of("on_divergence", s.on_divergence, {"stop", "force"});
+  v("text", s.text);
   v.from_one("keep_top", s.keep_top);
   v("dtype", s.dtype);
 }

@@ -45,8 +45,9 @@ std::string audit_command(const Report& report, const Change& change) {
     command += " --model " + quoted(visible(report.model.name));
   }
   if (has_mode(report, "score")) {
-    command += " --text " + quoted(visible(report.prompts));
-  } else if (change.prompts && report.prompts != "eight") {
+    command += " --text " + quoted(visible(report.settings.text));
+  }
+  if (change.prompts && report.prompts != "eight") {
     command += " --prompts " + quoted(visible(report.prompts));
   }
   if (report.settings.modes != std::vector<std::string>{"greedy", "sample"}) {

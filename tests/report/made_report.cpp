@@ -175,6 +175,7 @@ Report identical_report() {
 Report scored_report() {
   Report report = identical_report();
   report.settings.modes = {"score"};
+  report.settings.text = "text.txt";
   for (Run& r : report.runs) {
     r.mode = "score";
     r.stopped = Stop::kFed;
