@@ -47,13 +47,13 @@ std::string header_list(const std::vector<UnpackedFile>& files) {
 
 /// Unpacks the wheels into a scratch folder, records every hash, checks that the result is a build
 /// for this machine, and only then moves it to its place.
-void unpack_into_place(const std::vector<BuildRecord::Wheel>& sources,
+void unpack_into_place(const std::vector<UnpackedRecord::Wheel>& sources,
                        const std::vector<fs::path>& wheel_files, BuildOrigin origin,
                        const std::string& version, const fs::path& target,
                        const FreeBytes& free_bytes, Progress& progress) {
   const ScratchFolder scratch("unpack");
   const fs::path folder = scratch.path() / "build";
-  BuildRecord record{origin, version, sources, {}, "", 0};
+  UnpackedRecord record{origin, version, sources, {}, "", 0};
   {
     std::vector<Wheel> wheels;
     for (const fs::path& file : wheel_files) {
@@ -91,16 +91,16 @@ void unpack_into_place(const std::vector<BuildRecord::Wheel>& sources,
   move_folder(folder, target);
 }
 
-std::vector<std::string> hashes_of(const std::vector<BuildRecord::Wheel>& wheels) {
+std::vector<std::string> hashes_of(const std::vector<UnpackedRecord::Wheel>& wheels) {
   std::vector<std::string> hashes;
-  for (const BuildRecord::Wheel& wheel : wheels) {
+  for (const UnpackedRecord::Wheel& wheel : wheels) {
     hashes.push_back(wheel.sha256);
   }
   return hashes;
 }
 
-std::vector<BuildRecord::Wheel> sources_of(const std::vector<PinnedWheel>& wheels) {
-  std::vector<BuildRecord::Wheel> sources;
+std::vector<UnpackedRecord::Wheel> sources_of(const std::vector<PinnedWheel>& wheels) {
+  std::vector<UnpackedRecord::Wheel> sources;
   for (const PinnedWheel& wheel : wheels) {
     sources.push_back({wheel.file, wheel.size, wheel.sha256});
   }
@@ -166,7 +166,7 @@ std::vector<fs::path> extra_wheels_beside(const fs::path& file) {
 /// What a local wheel is unpacked together with.
 struct WheelSet {
   std::vector<fs::path> files;  ///< on disk, torch's first
-  std::vector<BuildRecord::Wheel> sources;
+  std::vector<UnpackedRecord::Wheel> sources;
   std::vector<PinnedWheel> to_fetch;
   std::string python_tag;
 };
@@ -175,7 +175,8 @@ struct WheelSet {
 /// what lies beside it.
 WheelSet wheels_with(const fs::path& file) {
   const auto source = [](const fs::path& path) {
-    return BuildRecord::Wheel{path.filename().string(), fs::file_size(path), trusted_sha256(path)};
+    return UnpackedRecord::Wheel{path.filename().string(), fs::file_size(path),
+                                 trusted_sha256(path)};
   };
   WheelSet set{{file}, {source(file)}, {}, ""};
   const std::vector<Pin> pins = load_pins();

@@ -125,7 +125,7 @@ Build inspect_build(const fs::path& folder) {
 }
 
 Build inspect_unpacked_build(const fs::path& folder, const std::string& label) {
-  const BuildRecord record = checked_build_record(folder);
+  const UnpackedRecord record = checked_build_record(folder);
   Build build = read_build(find_layout(folder), [&](const fs::path& library) {
     const std::string relative = fs::relative(library, fs::canonical(folder)).string();
     const auto known = std::find_if(record.libraries.begin(), record.libraries.end(),

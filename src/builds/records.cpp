@@ -33,11 +33,11 @@ static void from_json(const json& in, FileRecord& record) {
   in.at("sha256").get_to(record.sha256);
 }
 
-static void to_json(json& out, const BuildRecord::Wheel& wheel) {
+static void to_json(json& out, const UnpackedRecord::Wheel& wheel) {
   out = {{"file", wheel.file}, {"size", wheel.size}, {"sha256", wheel.sha256}};
 }
 
-static void from_json(const json& in, BuildRecord::Wheel& wheel) {
+static void from_json(const json& in, UnpackedRecord::Wheel& wheel) {
   in.at("file").get_to(wheel.file);
   in.at("size").get_to(wheel.size);
   in.at("sha256").get_to(wheel.sha256);
@@ -115,10 +115,10 @@ bool forget_sha256(const fs::path& file) {
   return fs::remove(hash_file_of(fs::weakly_canonical(file, ignored)), ignored);
 }
 
-BuildRecord read_build_record(const fs::path& folder) {
+UnpackedRecord read_build_record(const fs::path& folder) {
   try {
     const json document = json::parse(read_file(folder / kBuildRecordFile, 1 << 24));
-    BuildRecord record;
+    UnpackedRecord record;
     record.origin = document.at("origin") == "pin" ? BuildOrigin::kPin : BuildOrigin::kWheel;
     document.at("version").get_to(record.version);
     document.at("wheels").get_to(record.wheels);
@@ -133,7 +133,7 @@ BuildRecord read_build_record(const fs::path& folder) {
   }
 }
 
-void write_build_record(const fs::path& folder, const BuildRecord& record) {
+void write_build_record(const fs::path& folder, const UnpackedRecord& record) {
   const json document = {{"origin", record.origin == BuildOrigin::kPin ? "pin" : "wheel"},
                          {"version", record.version},
                          {"wheels", record.wheels},
@@ -143,8 +143,8 @@ void write_build_record(const fs::path& folder, const BuildRecord& record) {
   write_file(folder / kBuildRecordFile, document.dump(2) + "\n", true);
 }
 
-BuildRecord checked_build_record(const fs::path& folder) {
-  BuildRecord record = read_build_record(folder);
+UnpackedRecord checked_build_record(const fs::path& folder) {
+  UnpackedRecord record = read_build_record(folder);
   bool renewed = false;
   for (FileRecord& library : record.libraries) {
     const fs::path file = folder / library.path;
@@ -171,7 +171,7 @@ BuildRecord checked_build_record(const fs::path& folder) {
 }
 
 std::vector<std::string> changed_files(const fs::path& folder) {
-  const BuildRecord record = read_build_record(folder);
+  const UnpackedRecord record = read_build_record(folder);
   std::vector<std::string> lines;
   const auto check = [&](const std::string& path, const std::string& sha256) {
     throw_if_interrupted();

@@ -37,7 +37,7 @@ std::optional<std::string> recorded_sha256(const std::filesystem::path& file);
 bool forget_sha256(const std::filesystem::path& file);
 
 /// What build.json of an unpacked build holds.
-struct BuildRecord {
+struct UnpackedRecord {
   struct Wheel {
     std::string file;
     std::uint64_t size = 0;
@@ -56,13 +56,13 @@ inline constexpr const char* kBuildRecordFile = "build.json";
 inline constexpr const char* kHeaderListFile = "headers.sha256";
 
 /// Errors (trouble): missing or damaged, with the hint to add the build anew.
-BuildRecord read_build_record(const std::filesystem::path& folder);
-void write_build_record(const std::filesystem::path& folder, const BuildRecord& record);
+UnpackedRecord read_build_record(const std::filesystem::path& folder);
+void write_build_record(const std::filesystem::path& folder, const UnpackedRecord& record);
 
 /// Checks the libraries of an unpacked build against its record, without hashing those that are
 /// known to be the same file; a copied or touched file is hashed and its record renewed. Errors
 /// (trouble): a changed or missing file.
-BuildRecord checked_build_record(const std::filesystem::path& folder);
+UnpackedRecord checked_build_record(const std::filesystem::path& folder);
 
 /// One line for each file of an unpacked build that is missing or has other bytes than recorded.
 std::vector<std::string> changed_files(const std::filesystem::path& folder);

@@ -97,7 +97,7 @@ fs::path unpacked_folder_of_side(const std::string& side) {
   const std::string sha256 =
       fs::is_regular_file(path) && is_wheel_name(path) ? trusted_sha256(path) : "";
   for (const InstalledBuild& build : installed_builds()) {
-    const BuildRecord record = read_build_record(build.folder);
+    const UnpackedRecord record = read_build_record(build.folder);
     if (build.version == side || build.folder.filename() == side ||
         (!sha256.empty() && record.wheels.at(0).sha256 == sha256)) {
       return build.folder;
@@ -115,7 +115,7 @@ std::vector<InstalledBuild> installed_builds() {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(builds_folder(), error)) {
     try {
-      const BuildRecord record = read_build_record(entry.path());
+      const UnpackedRecord record = read_build_record(entry.path());
       builds.push_back({record.version, pin_name(pins, entry.path()), record.origin, entry.path(),
                         record.bytes, false});
     } catch (const Error&) {

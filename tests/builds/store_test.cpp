@@ -77,7 +77,7 @@ TEST_F(StoreTest, FetchesUnpacksAndRecordsARelease) {
   EXPECT_EQ(build.libtorch_sha256, sha256_file(build.library_folder / "libtorch_cpu.so"));
   const fs::path folder = unpacked_folder(pin);
   EXPECT_TRUE(is_unpacked(folder));
-  const BuildRecord record = read_build_record(folder);
+  const UnpackedRecord record = read_build_record(folder);
   ASSERT_EQ(record.wheels.size(), 2U);
   EXPECT_EQ(record.wheels[0].sha256, pin.wheel.sha256);
   EXPECT_EQ(record.libraries.size(), 4U);
@@ -286,7 +286,7 @@ TEST_F(StoreTest, HashesATouchedLibraryOnceAndRenewsItsRecord) {
   const fs::path library = open("1.10.1").library_folder / "libc10.so";
   fs::last_write_time(library, fs::last_write_time(library) + std::chrono::seconds(5));
   open("1.10.1");
-  const BuildRecord record = read_build_record(unpacked_folder(pin));
+  const UnpackedRecord record = read_build_record(unpacked_folder(pin));
   for (const FileRecord& known : record.libraries) {
     EXPECT_TRUE(known.same_file(record_without_hash(unpacked_folder(pin) / known.path)));
   }
