@@ -33,7 +33,7 @@ enum Global : std::int64_t {
 };
 
 std::optional<std::int64_t> known_global(std::string_view name) {
-  static const std::map<std::string_view, std::int64_t> kKnown{
+  static const std::map<std::string_view, std::int64_t> globals{
       {"collections.OrderedDict", kOrderedDict},
       {"torch.Size", kSize},
       {"torch._utils._rebuild_tensor", kRebuildTensor},
@@ -49,8 +49,8 @@ std::optional<std::int64_t> known_global(std::string_view name) {
       {"torch.CharStorage", static_cast<std::int64_t>(Dtype::kInt8)},
       {"torch.ByteStorage", static_cast<std::int64_t>(Dtype::kUint8)},
       {"torch.BoolStorage", static_cast<std::int64_t>(Dtype::kBool)}};
-  const auto found = kKnown.find(name);
-  return found == kKnown.end() ? std::nullopt : std::optional(found->second);
+  const auto found = globals.find(name);
+  return found == globals.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// A storage as a persistent id names it, or a legacy view of one: its elements first to last.

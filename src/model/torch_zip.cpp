@@ -202,7 +202,7 @@ std::vector<StoredTensor> read_torch_zip(const fs::path& file) {
 
   std::map<std::string, std::shared_ptr<const Storage>> storages;
   for (const auto& [key, named] : state.storages) {
-    const std::string name = folder + "data/" + key;
+    const std::string name = fmt::format("{}data/{}", folder, key);
     const auto found = archive->entries().find(name);
     const std::uint64_t size = named.elements * dtype_size(named.dtype);
     if (found == archive->entries().end()) {

@@ -62,6 +62,7 @@ using WriteCheckpoint = void (*)(const fs::path&, const std::vector<OutgoingTens
 inline void write_checkpoint(WriteCheckpoint write, const fs::path& file,
                              const std::vector<TestTensor>& tensors) {
   std::vector<OutgoingTensor> infos;
+  infos.reserve(tensors.size());
   for (const TestTensor& tensor : tensors) {
     infos.push_back(tensor.info);
   }

@@ -108,12 +108,9 @@ TEST(Pickle, RefusesCallsAndPersistentIdsWherePlainValuesMayBe) {
 }
 
 TEST(Pickle, RefusesMisuseOfStackMarksAndMemo) {
-  for (const char* bad :
-       {".", "a.",
-        "K\x01"
-        "a.",
-        "t.", "(.", "(K\x01K\x02\x87.", "h\x05.", "q\x01.", "}K\x01s.", "}(K\x01u.", "Nu.",
-        "K\x01]s.", "g-1\n.", "p99999999999999999999\n.", "Ix\n.", "S'a\n.", "L\n."}) {
+  for (const char* bad : {".", "a.", "I1\na.", "t.", "(.", "(K\x01K\x02\x87.", "h\x05.", "q\x01.",
+                          "}K\x01s.", "}(K\x01u.", "Nu.", "K\x01]s.", "g-1\n.",
+                          "p99999999999999999999\n.", "Ix\n.", "S'a\n.", "L\n."}) {
     error(bad);
   }
 }

@@ -27,7 +27,8 @@ using ::testing::HasSubstr;
 using Part = std::function<void(Writer&)>;
 
 /// The persistent id of a storage "0" of floats, with a legacy view's (first, elements) if asked.
-Part storage(std::uint64_t elements, std::vector<std::uint64_t> view = {}, bool legacy = true) {
+Part storage(std::uint64_t elements, const std::vector<std::uint64_t>& view = {},
+             bool legacy = true) {
   return [=](Writer& w) {
     w.mark().text("storage").global("torch", "FloatStorage").text("0").text("cpu");
     w.integer(elements);

@@ -30,7 +30,7 @@ class CanonicalWeights : public ::testing::Test {
     return write_canonical_weights(source_, config_, target_);
   }
   std::string error(const std::vector<test::TestTensor>& tensors) {
-    const std::string what = test::usage_error_of([&] { convert(tensors); });
+    std::string what = test::usage_error_of([&] { convert(tensors); });
     EXPECT_FALSE(fs::exists(target_)) << "a refused checkpoint leaves no file";
     return what;
   }
@@ -103,6 +103,7 @@ TEST_F(CanonicalWeights, RaiseHalfPrecisionExactly) {
       std::vector<float> values(tensor.bytes.size() / sizeof(float));
       std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
       std::vector<std::uint16_t> halves;
+      halves.reserve(values.size());
       for (const float value : values) {
         halves.push_back(dtype == Dtype::kFloat16 ? float32_to_float16(value)
                                                   : float32_to_bfloat16(value));
@@ -120,8 +121,7 @@ TEST_F(CanonicalWeights, RaiseHalfPrecisionExactly) {
 TEST_F(CanonicalWeights, LeaveMasksOut) {
   convert(tensors_);
   const std::string expected = read_file(target_);
-  tensors_.push_back({{"h.0.attn.bias", Dtype::kBool, {1, 1, 2, 2}}, "\1\0\1\1"});
-  tensors_.back().bytes.resize(4);
+  tensors_.push_back({{"h.0.attn.bias", Dtype::kBool, {1, 1, 2, 2}}, std::string(4, '\1')});
   tensors_.push_back(
       {{"transformer.h.1.attn.masked_bias", Dtype::kFloat32, {}}, test::bytes_of<float>({-1e4F})});
   EXPECT_EQ(convert(tensors_), "float32");
