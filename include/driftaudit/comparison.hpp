@@ -17,7 +17,7 @@ enum class TokenChangeCause { kLogits, kSampler, kBoth };
 /// What a changed token is laid to. Greedy and scored tokens follow from the logits. For a sampled
 /// one: equal draws and other logits are `logits`, other draws over equal logits `sampler`, both
 /// changed `both`. Null where the logits differ and the draws aren't known.
-/// (`both` could be refined by sampling A's logits with B's draw: this is the place.)
+/// (Of `both`, an audit asks A's sampler what it makes of B's logits: see judge_change().)
 std::optional<TokenChangeCause> token_change_cause(const std::string& mode, const Step& a,
                                                    const Step& b, const StepDifference& difference);
 
@@ -87,7 +87,9 @@ class Comparison {
   bool contexts_equal() const { return contexts_equal_; }
   /// The prompt's next step, with compare_logits() of it. Once contexts differ it only counts as
   /// not compared.
-  void add_step(const Step& a, const Step& b, const StepDifference& difference);
+  /// `judged` replaces what a changed token would be laid to.
+  void add_step(const Step& a, const Step& b, const StepDifference& difference,
+                std::optional<TokenChangeCause> judged = std::nullopt);
   /// Steps that only one side reached, or that followed a change of token.
   void add_not_compared(std::uint64_t steps);
 

@@ -41,6 +41,8 @@ const char* mode_name(wire::Mode mode) {
       return "sample";
     case wire::Mode::kScore:
       return "score";
+    case wire::Mode::kDraw:
+      return "draw";
   }
   return "unknown";
 }

@@ -136,7 +136,7 @@ class Capture {
           impose(i, steps[0], report_.runs[first_run + i]);
         }
       }
-      compare(steps, first_run);
+      compare(task, steps, first_run);
       const bool any_step =
           std::any_of(steps.begin(), steps.end(), [](const auto& s) { return !!s; });
       step_number += any_step ? 1 : 0;
@@ -193,7 +193,8 @@ class Capture {
   }
 
   /// Compares the step that both sides have just reached.
-  void compare(const std::vector<std::optional<wire::Step>>& steps, std::size_t first_run) {
+  void compare(const wire::Task& task, const std::vector<std::optional<wire::Step>>& steps,
+               std::size_t first_run) {
     if (steps.size() < 2 || (!steps[0] && !steps[1])) {
       return;
     }
@@ -201,9 +202,23 @@ class Capture {
       comparison_.add_not_compared(1);
       return;
     }
-    comparison_.add_step(report_.runs[first_run].steps.back(),
-                         report_.runs[first_run + 1].steps.back(),
-                         compare_logits(steps[0]->logits, steps[1]->logits));
+    const Step& a = report_.runs[first_run].steps.back();
+    const Step& b = report_.runs[first_run + 1].steps.back();
+    const StepDifference difference = compare_logits(steps[0]->logits, steps[1]->logits);
+    std::optional<TokenChangeCause> judged;
+    const bool first_change = !comparison_.prompts().back().first_token_change;
+    if (first_change && a.token != b.token &&
+        token_change_cause(mode_name(task.mode), a, b, difference) == TokenChangeCause::kBoth) {
+      judged = judge_change(request_, model_, task, draws_before(report_.runs[first_run]),
+                            *steps[0], *steps[1]);
+    }
+    comparison_.add_step(a, b, difference, judged);
+  }
+
+  /// How many random draws a run had taken before its last step.
+  static std::uint32_t draws_before(const Run& run) {
+    const auto drew = [](const Step& step) { return step.draw_digest.has_value(); };
+    return static_cast<std::uint32_t>(std::count_if(run.steps.begin(), run.steps.end() - 1, drew));
   }
 
   void finish_run(Run& run) {

@@ -139,7 +139,8 @@ void Comparison::begin_prompt(const std::string& mode, std::uint32_t prompt) {
   contexts_equal_ = true;
 }
 
-void Comparison::add_step(const Step& a, const Step& b, const StepDifference& difference) {
+void Comparison::add_step(const Step& a, const Step& b, const StepDifference& difference,
+                          std::optional<TokenChangeCause> judged) {
   if (!contexts_equal_) {
     add_not_compared(1);
     return;
@@ -149,7 +150,7 @@ void Comparison::add_step(const Step& a, const Step& b, const StepDifference& di
   add_difference(prompt, step, difference);
   if (a.token != b.token && !prompt.first_token_change) {
     prompt.first_token_change = step;
-    prompt.token_change_cause = token_change_cause(prompt.mode, a, b, difference);
+    prompt.token_change_cause = judged ? judged : token_change_cause(prompt.mode, a, b, difference);
   }
   if (prompt.mode == "score") {
     add_score(a, b, difference);

@@ -8,7 +8,7 @@
 namespace drift::runner {
 namespace {
 
-constexpr std::array<std::pair<const char*, Fault::Kind>, 10> kFaultKinds = {{
+constexpr std::array<std::pair<const char*, Fault::Kind>, 11> kFaultKinds = {{
     {"exit", Fault::Kind::kExit},
     {"hang", Fault::Kind::kHang},
     {"kill", Fault::Kind::kKill},
@@ -18,6 +18,7 @@ constexpr std::array<std::pair<const char*, Fault::Kind>, 10> kFaultKinds = {{
     {"nan", Fault::Kind::kNan},
     {"bits", Fault::Kind::kBits},
     {"noise", Fault::Kind::kNoise},
+    {"draw", Fault::Kind::kDraw},
     {"second", Fault::Kind::kSecond},
 }};
 

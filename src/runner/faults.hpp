@@ -12,8 +12,9 @@
 //   text     a line is printed to stdout, as MKL_VERBOSE does
 //   nan      one element of an operation's result becomes NaN
 //   bits     every element of an operation's result moves by one unit in the last place
-//   noise    every element of an operation's result moves by an amount that each process has its
-//   own of second   the token with the second-highest logit is chosen
+//   noise    every element of an operation's result moves by an amount that differs by process
+//   draw     a random number is drawn that nobody uses
+//   second   the token with the second-highest logit is chosen
 //
 //   step=N   in this step of a task, from 1; without it in every step
 //   task=N   in the task with this id; without it in every task
@@ -29,7 +30,19 @@
 namespace drift::runner {
 
 struct Fault {
-  enum class Kind { kExit, kHang, kKill, kFail, kGarbage, kText, kNan, kBits, kNoise, kSecond };
+  enum class Kind {
+    kExit,
+    kHang,
+    kKill,
+    kFail,
+    kGarbage,
+    kText,
+    kNan,
+    kBits,
+    kNoise,
+    kDraw,
+    kSecond
+  };
 
   Kind kind = Kind::kExit;
   std::optional<std::uint32_t> step;

@@ -89,6 +89,7 @@ void plant(const std::vector<Fault>& faults, std::uint32_t task, std::uint32_t s
       case Fault::Kind::kNan:
       case Fault::Kind::kBits:
       case Fault::Kind::kNoise:
+      case Fault::Kind::kDraw:
       case Fault::Kind::kSecond:
         break;  // planted elsewhere
     }
@@ -105,11 +106,24 @@ class TaskRunner {
   void run(const wire::Task& task) {
     check(task, model_);
     stopwatch_ = {};
-    const wire::Stopped stopped = task.mode == wire::Mode::kScore ? score(task) : generate(task);
+    const wire::Stopped stopped = work_on(task);
     channel_.send(wire::FrameKind::kTaskEnd, wire::TaskEnd{task.id, stopped, stopwatch_.seconds()});
   }
 
  private:
+  wire::Stopped work_on(const wire::Task& task) {
+    switch (task.mode) {
+      case wire::Mode::kScore:
+        return score(task);
+      case wire::Mode::kDraw:
+        return draw(task);
+      case wire::Mode::kGreedy:
+      case wire::Mode::kSample:
+        break;
+    }
+    return generate(task);
+  }
+
   wire::Stopped generate(const wire::Task& task) {
     std::vector<std::int32_t> context = task.ids;
     std::size_t first = 0;  // of the context's tokens that the cache doesn't hold
@@ -123,9 +137,12 @@ class TaskRunner {
         cache = {};
       }
       const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
+      if (plants(Fault::Kind::kDraw, task, n)) {
+        at::rand({1}, at::TensorOptions(at::kFloat));
+      }
       Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n)
                                                        : Choice{greedy_token(last), {}};
-      if (chooses_second(task, n)) {
+      if (plants(Fault::Kind::kSecond, task, n)) {
         choice.token = second_token(last);
       }
       stopwatch_.stop();
@@ -163,14 +180,28 @@ class TaskRunner {
     return wire::Stopped::kLength;
   }
 
+  /// What this sampler chooses from somebody's logits at a given place in its random numbers.
+  wire::Stopped draw(const wire::Task& task) {
+    if (static_cast<std::int64_t>(task.logits.size()) != model_.vocabulary()) {
+      throw std::runtime_error("a draw from " + std::to_string(task.logits.size()) + " logits");
+    }
+    at::Tensor logits = at::empty({1, model_.vocabulary()}, at::TensorOptions(at::kFloat));
+    std::copy(task.logits.begin(), task.logits.end(), logits.data_ptr<float>());
+    seed_sampler(task);
+    spend_draws(task, model_.vocabulary());
+    const std::uint32_t step = task.draws_before + 1;
+    send_step(task, step, sampled_token(logits, task, step), std::nullopt, logits);
+    return wire::Stopped::kLength;
+  }
+
   void begin_step(const wire::Task& task, std::uint32_t step) {
     plant(faults_, task.id, step, channel_);
     tap_.at(task.id, step);
   }
 
-  bool chooses_second(const wire::Task& task, std::uint32_t step) const {
+  bool plants(Fault::Kind kind, const wire::Task& task, std::uint32_t step) const {
     return std::any_of(faults_.begin(), faults_.end(), [&](const Fault& fault) {
-      return fault.kind == Fault::Kind::kSecond && fault.applies(task.id, step);
+      return fault.kind == kind && fault.applies(task.id, step);
     });
   }
 

@@ -64,6 +64,13 @@ std::int32_t second_token(const at::Tensor& logits) {
 
 void seed_sampler(const wire::Task& task) { at::manual_seed(task.seed); }
 
+void spend_draws(const wire::Task& task, std::int64_t vocabulary) {
+  const at::Tensor uniform = at::ones({1, vocabulary}, at::TensorOptions(at::kFloat));
+  for (std::uint32_t i = 0; i < task.draws_before; ++i) {
+    at::multinomial(uniform, 1);
+  }
+}
+
 Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint32_t step) {
   const at::Tensor scores = warped(logits, task);
   const at::Tensor probabilities = at::softmax(scores, -1);

@@ -25,6 +25,10 @@ std::int32_t second_token(const at::Tensor& logits);
 /// Makes a sampled task's random numbers start anew. Call before its first step.
 void seed_sampler(const wire::Task& task);
 
+/// Uses up the random numbers of `task.draws_before` draws from rows of that length: how many a
+/// draw takes depends on the length alone.
+void spend_draws(const wire::Task& task, std::int64_t vocabulary);
+
 /// Draws from `logits` [1, V] as transformers does: temperature, top-k that keeps ties, softmax,
 /// multinomial. Where the distribution isn't one (NaN or +inf logits) nothing is drawn and the
 /// choice is greedy_token(). `step` counts from 1.

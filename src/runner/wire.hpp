@@ -40,7 +40,8 @@ enum class FrameKind : std::uint32_t {
 enum class Mode : std::uint32_t {
   kGreedy = 0,  ///< the token with the highest logit, the lowest id among equals
   kSample = 1,  ///< top-k sampling as transformers does it
-  kScore = 2    ///< the ids are a text: one prefill, a Step for each position but the last
+  kScore = 2,   ///< the ids are a text: one prefill, a Step for each position but the last
+  kDraw = 3     ///< one draw from the task's `logits`, after `draws_before` others: one Step
 };
 
 enum class Sampler : std::uint32_t {
@@ -61,6 +62,8 @@ struct Task {
   double temperature = 1.0;
   std::uint64_t seed = 0;
   Sampler sampler = Sampler::kTorch;
+  std::uint32_t draws_before = 0;  ///< kDraw
+  std::vector<float> logits;       ///< kDraw; length: the vocabulary
 };
 
 /// All that one runner process does.
@@ -212,6 +215,8 @@ inline void put(Writer& w, const Task& t) {
   w.number(t.temperature);
   w.number(t.seed);
   w.number(t.sampler);
+  w.number(t.draws_before);
+  w.numbers(t.logits);
 }
 
 inline void get(Reader& r, Task& t) {
@@ -226,6 +231,8 @@ inline void get(Reader& r, Task& t) {
   t.temperature = r.number<double>();
   t.seed = r.number<std::uint64_t>();
   t.sampler = r.number<Sampler>();
+  t.draws_before = r.number<std::uint32_t>();
+  t.logits = r.numbers<float>();
 }
 
 inline void put(Writer& w, const Job& j) {

@@ -157,6 +157,28 @@ TEST_F(Audit, ForcesTheFirstSidesTokensOnTheSecond) {
   }
 }
 
+TEST_F(Audit, LaysASampledTokenToTheSamplerThoughTheBitsMovedToo) {
+  const ProgramRun run = audit({january(), january(), "--new-tokens", "12", "--mode", "sample",
+                                "--prompts", prompts("One"), "--fail-on", "never"},
+                               {{"DRIFTAUDIT_TEST_FAULT", "B:bits@op=lm_head;draw"}});
+  EXPECT_EQ(run.status, 0) << run.err;
+  const json document = report();
+  const json& prompt = document["comparison"]["prompts"][0];
+  EXPECT_EQ(prompt["first_changed_step"], 1);
+  EXPECT_EQ(prompt["token_change_cause"], "sampler");
+}
+
+TEST_F(Audit, LaysASampledTokenToTheLogitsWhenTheDrawIsTheSame) {
+  const ProgramRun run = audit({january(), january(), "--new-tokens", "3", "--mode", "sample",
+                                "--prompts", prompts("One"), "--fail-on", "never"},
+                               {{"DRIFTAUDIT_TEST_FAULT", "B:bits@op=lm_head;second@step=2"}});
+  EXPECT_EQ(run.status, 0) << run.err;
+  const json document = report();
+  const json& prompt = document["comparison"]["prompts"][0];
+  EXPECT_EQ(prompt["first_token_change"], 2);
+  EXPECT_EQ(prompt["token_change_cause"], "logits");
+}
+
 TEST_F(Audit, NamesNumbersThatAreNotFinite) {
   const ProgramRun run = audit(
       {january(), january(), "--new-tokens", "3", "--mode", "greedy", "--prompts", prompts("One")},

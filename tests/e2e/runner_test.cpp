@@ -133,6 +133,23 @@ TEST_F(RealRunner, SaysWhatItIs) {
   EXPECT_GT(std::get<wire::Done>(process.next()).peak_memory_bytes, 1U << 20);
 }
 
+TEST_F(RealRunner, DrawsAgainWhatItSampled) {
+  wire::Task sampled = greedy(6);
+  sampled.mode = wire::Mode::kSample;
+  sampled.seed = 1234;
+  sampled.top_k = 50;
+  const Answer answer = run(sampled);
+  for (std::uint32_t before : {0U, 4U}) {
+    wire::Task again = sampled;
+    again.mode = wire::Mode::kDraw;
+    again.draws_before = before;
+    again.logits = answer.steps.at(before).logits;
+    const wire::Step drawn = run(again).steps.at(0);
+    EXPECT_EQ(drawn.token, answer.steps[before].token);
+    EXPECT_EQ(drawn.draw_digest, answer.steps[before].draw_digest);
+  }
+}
+
 TEST_F(RealRunner, TellsTheGenericKernelsFromTheFastOnes) {
   launch_.environment["ATEN_CPU_CAPABILITY"] = "default";
   RunnerProcess process(launch_, job_);

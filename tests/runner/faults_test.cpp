@@ -24,7 +24,7 @@ TEST(Faults, AreReadWithTheirConditions) {
 
 TEST(Faults, KnowEveryKind) {
   for (const char* text : {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head",
-                           "bits@op=lm_head", "noise@op=lm_head", "second"}) {
+                           "bits@op=lm_head", "noise@op=lm_head", "draw", "second"}) {
     EXPECT_EQ(parse_faults(text).size(), 1U) << text;
   }
 }
