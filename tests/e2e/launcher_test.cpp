@@ -76,6 +76,17 @@ TEST_F(Launcher, DoesNothingTwice) {
   EXPECT_THAT(calls(), Not(HasSubstr("apt-get")));
 }
 
+TEST(LauncherBuild, HasNothingToDoWhenNothingChanged) {
+  // What keeps the second start short: a finished build is seen to be finished.
+  const fs::path build = fs::path(DRIFTAUDIT_PROGRAM).parent_path().parent_path().parent_path();
+  if (!fs::exists(build / "build.ninja")) {
+    GTEST_SKIP() << "this build isn't ninja's";
+  }
+  const ProcessResult result =
+      run_process({{"ninja", "-C", build.string(), "-n", "driftaudit"}, {}, {}});
+  EXPECT_THAT(result.out, HasSubstr("no work to do"));
+}
+
 TEST_F(Launcher, InstallsAsRootWhatIsMissing) {
   tool("dpkg-query", "shift 3; for p; do [ $p = libzip-dev ] || echo installed $p; done");
   launch({"audit"});
