@@ -221,6 +221,19 @@ TEST_F(TorchFile, RefusesAStorageWithTwoSizes) {
   EXPECT_THAT(legacy_error(w.set_items().finish()), HasSubstr("storage \"0\" twice"));
 }
 
+TEST_F(TorchFile, RefusesAStorageWithTwoTypes) {
+  const auto halves = [](Writer& w) {
+    w.mark().text("storage").global("torch", "HalfStorage").text("0").text("cpu").integer(2).none();
+    w.tuple().persistent_id();
+  };
+  Writer w;
+  w.empty_dict().mark().text("a");
+  tensor(storage(2), 0, {2}, {1})(w);
+  w.text("b");
+  tensor(halves, 0, {2}, {1})(w);
+  EXPECT_THAT(legacy_error(w.set_items().finish()), HasSubstr("storage \"0\" twice"));
+}
+
 TEST_F(TorchFile, RefusesLegacyStreamsThatDisagreeWithThemselves) {
   const std::string two = state_dict(tensor(storage(2), 0, {2}, {1}));
   EXPECT_THAT(legacy_error(two, {1}), HasSubstr("needs 16 bytes, but 12 are left"));
