@@ -11,6 +11,7 @@
 #include "driftaudit/hash.hpp"
 #include "driftaudit/interrupt.hpp"
 #include "driftaudit/paths.hpp"
+#include "driftaudit/trusted_hash.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/elf.hpp"
@@ -67,10 +68,7 @@ void unpack_into_place(const std::vector<UnpackedRecord::Wheel>& sources,
     for (const UnpackedFile& file : files) {
       record.bytes += file.size;
       if (file.library) {
-        FileRecord library = record_without_hash(folder / file.path);
-        library.path = file.path;
-        library.sha256 = file.sha256;
-        record.libraries.push_back(library);
+        record.libraries.push_back({file.path, library_identity(folder / file.path), file.sha256});
       }
     }
     const std::string list = header_list(files);

@@ -35,7 +35,6 @@ std::vector<fs::path> stale_folders_under_lock() {
 
 fs::path builds_folder() { return cache_folder() / "builds"; }
 fs::path runners_folder() { return cache_folder() / "runners"; }
-fs::path hashes_folder() { return cache_folder() / "hashes"; }
 fs::path logs_folder() { return cache_folder() / "logs"; }
 fs::path lock_file(const std::string& name) { return cache_folder() / "locks" / (name + ".lock"); }
 

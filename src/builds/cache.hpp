@@ -13,13 +13,11 @@ namespace drift {
 /// Places in cache_folder() that belong to builds:
 ///   builds/torch-1.10.1-cca660b27a90/   one unpacked build
 ///   runners/<key>/                      one compiled runner
-///   hashes/                             hashes of other people's files
 ///   logs/                               logs of compilations that failed
 ///   locks/                              one lock file for each build and runner
 ///   scratch/                            folders being filled
 fs::path builds_folder();
 fs::path runners_folder();
-fs::path hashes_folder();
 fs::path logs_folder();
 fs::path lock_file(const std::string& name);
 

@@ -9,6 +9,7 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 #include "driftaudit/process.hpp"
+#include "driftaudit/trusted_hash.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/facts.hpp"
@@ -62,9 +63,9 @@ void check_layout(const BuildLayout& layout, Findings& findings) {
 void check_records(const BuildLayout& layout, Findings& findings) {
   findings.check([&] {
     for (const fs::path& library : libraries_of(layout).of_build) {
-      const auto before = recorded_sha256(library);
+      const auto before = recorded_sha256(library, build_id_of(library));
       forget_sha256(library);
-      if (before && *before != trusted_sha256(library)) {
+      if (before && *before != library_sha256(library)) {
         findings.add(fmt::format("{} has changed, though not its size, time, inode and build-id",
                                  library.string()),
                      "its record is renewed; was the disk's fault repaired there?");

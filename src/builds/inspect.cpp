@@ -119,7 +119,7 @@ std::string missing_library_remedy(const std::string& name) {
 }
 
 Build inspect_build(const fs::path& folder) {
-  Build build = read_build(find_layout(folder), trusted_sha256);
+  Build build = read_build(find_layout(folder), library_sha256);
   build.label = folder.string();
   return build;
 }
@@ -130,7 +130,7 @@ Build inspect_unpacked_build(const fs::path& folder, const std::string& label) {
     const std::string relative = fs::relative(library, fs::canonical(folder)).string();
     const auto known = std::find_if(record.libraries.begin(), record.libraries.end(),
                                     [&](const FileRecord& r) { return r.path == relative; });
-    return known == record.libraries.end() ? trusted_sha256(library) : known->sha256;
+    return known == record.libraries.end() ? library_sha256(library) : known->sha256;
   });
   build.origin = record.origin;
   build.label = label;

@@ -1,7 +1,6 @@
 #include "builds/records.hpp"
 
 #include <sstream>
-#include <sys/stat.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -10,8 +9,8 @@
 #include "driftaudit/file.hpp"
 #include "driftaudit/hash.hpp"
 #include "driftaudit/interrupt.hpp"
+#include "driftaudit/trusted_hash.hpp"
 
-#include "builds/cache.hpp"
 #include "builds/elf.hpp"
 
 namespace drift {
@@ -20,16 +19,12 @@ using nlohmann::json;
 
 // NOLINTNEXTLINE(readability-identifier-naming): the names that nlohmann/json looks for
 static void to_json(json& out, const FileRecord& record) {
-  out = {{"path", record.path},   {"size", record.size},         {"mtime_ns", record.mtime_ns},
-         {"inode", record.inode}, {"build_id", record.build_id}, {"sha256", record.sha256}};
+  out = {{"path", record.path}, {"identity", record.identity}, {"sha256", record.sha256}};
 }
 
 static void from_json(const json& in, FileRecord& record) {
   in.at("path").get_to(record.path);
-  in.at("size").get_to(record.size);
-  in.at("mtime_ns").get_to(record.mtime_ns);
-  in.at("inode").get_to(record.inode);
-  in.at("build_id").get_to(record.build_id);
+  record.identity = in.value("identity", "");  // without one, the file is hashed
   in.at("sha256").get_to(record.sha256);
 }
 
@@ -45,10 +40,6 @@ static void from_json(const json& in, UnpackedRecord::Wheel& wheel) {
 
 namespace {
 
-fs::path hash_file_of(const fs::path& file) {
-  return hashes_folder() / (sha256_hex(file.string()).substr(0, 32) + ".json");
-}
-
 Error damaged_build(const fs::path& folder, const std::string& what) {
   return trouble(
       fmt::format("{}: {}", folder.string(), what),
@@ -57,62 +48,20 @@ Error damaged_build(const fs::path& folder, const std::string& what) {
 
 }  // namespace
 
-bool FileRecord::same_file(const FileRecord& other) const {
-  return size == other.size && mtime_ns == other.mtime_ns && inode == other.inode &&
-         build_id == other.build_id;
-}
-
-FileRecord record_without_hash(const fs::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    throw trouble(fmt::format("{}: no such file", file.string()));
-  }
-  FileRecord record;
-  record.path = file.string();
-  record.size = static_cast<std::uint64_t>(info.st_size);
-  record.mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  record.inode = info.st_ino;
+std::string build_id_of(const fs::path& file) {
   try {
-    record.build_id = read_elf(file).build_id;
-  } catch (const Error&) {  // a wheel, or a damaged library, whose hash will tell
-    record.build_id.clear();
+    return read_elf(file).build_id;
+  } catch (const Error&) {  // a damaged library, whose hash will tell
+    return "";
   }
-  return record;
 }
 
-std::optional<std::string> recorded_sha256(const fs::path& file) {
-  const fs::path real = fs::canonical(file);
-  const fs::path kept = hash_file_of(real);
-  if (!fs::exists(kept)) {
-    return std::nullopt;
-  }
-  try {
-    const auto known = json::parse(read_file(kept, 1 << 20)).get<FileRecord>();
-    if (known.path == real.string() && known.same_file(record_without_hash(real))) {
-      return known.sha256;
-    }
-  } catch (const json::exception&) {  // a damaged record is as good as none
-    return std::nullopt;
-  }
-  return std::nullopt;
+std::string library_identity(const fs::path& library) {
+  return file_identity(library, build_id_of(library));
 }
 
-std::string trusted_sha256(const fs::path& file) {
-  if (const auto known = recorded_sha256(file)) {
-    return *known;
-  }
-  const fs::path real = fs::canonical(file);
-  const fs::path kept = hash_file_of(real);
-  FileRecord record = record_without_hash(real);
-  record.sha256 = sha256_file(real, [](std::uint64_t) { throw_if_interrupted(); });
-  make_folders(kept.parent_path());
-  write_file(kept, json(record).dump(2) + "\n", true);
-  return record.sha256;
-}
-
-bool forget_sha256(const fs::path& file) {
-  std::error_code ignored;
-  return fs::remove(hash_file_of(fs::weakly_canonical(file, ignored)), ignored);
+std::string library_sha256(const fs::path& library) {
+  return trusted_sha256(library, build_id_of(library));
 }
 
 UnpackedRecord read_build_record(const fs::path& folder) {
@@ -151,17 +100,15 @@ UnpackedRecord checked_build_record(const fs::path& folder) {
     if (!fs::exists(file)) {
       throw damaged_build(folder, fmt::format("{} is missing", library.path));
     }
-    FileRecord now = record_without_hash(file);
-    if (now.same_file(library)) {
+    const std::string identity = library_identity(file);
+    if (identity == library.identity) {
       continue;
     }
-    now.sha256 = sha256_file(file, [](std::uint64_t) { throw_if_interrupted(); });
-    if (now.sha256 != library.sha256) {
+    if (sha256_file(file) != library.sha256) {
       throw damaged_build(folder,
                           fmt::format("{} has changed since it was unpacked", library.path));
     }
-    now.path = library.path;
-    library = now;
+    library.identity = identity;
     renewed = true;
   }
   if (renewed) {
@@ -177,8 +124,7 @@ std::vector<std::string> changed_files(const fs::path& folder) {
     throw_if_interrupted();
     if (!fs::is_regular_file(folder / path)) {
       lines.push_back(path + " is missing");
-    } else if (sha256_file(folder / path, [](std::uint64_t) { throw_if_interrupted(); }) !=
-               sha256) {
+    } else if (sha256_file(folder / path) != sha256) {
       lines.push_back(path + " has changed since it was unpacked");
     }
   };

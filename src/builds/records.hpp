@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,29 +11,19 @@ namespace drift {
 
 /// A library's hash, and by what it is known to be the same file still.
 struct FileRecord {
-  std::string path;  ///< relative to the build's folder, or absolute for other people's files
-  std::uint64_t size = 0;
-  std::int64_t mtime_ns = 0;
-  std::uint64_t inode = 0;
-  std::string build_id;
+  std::string path;      ///< relative to the build's folder
+  std::string identity;  ///< library_identity(); a file of another one is hashed
   std::string sha256;
-
-  /// Whether everything but the hash agrees.
-  bool same_file(const FileRecord& other) const;
 };
 
-/// The record of a file as it is now, without its hash. Errors (trouble): missing, unreadable.
-FileRecord record_without_hash(const std::filesystem::path& file);
+/// The build-id, or nothing for a file that has none.
+std::string build_id_of(const std::filesystem::path& file);
 
-/// SHA-256 of somebody else's library: the cache's record where it still holds, else computed and
-/// recorded.
-std::string trusted_sha256(const std::filesystem::path& file);
+/// file_identity() of a library, its build-id included.
+std::string library_identity(const std::filesystem::path& library);
 
-/// The recorded hash, if the record still holds.
-std::optional<std::string> recorded_sha256(const std::filesystem::path& file);
-
-/// Forgets what the cache knows of the file; whether it knew anything.
-bool forget_sha256(const std::filesystem::path& file);
+/// trusted_sha256() of somebody else's library, its build-id taken into account.
+std::string library_sha256(const std::filesystem::path& library);
 
 /// What build.json of an unpacked build holds.
 struct UnpackedRecord {

@@ -8,6 +8,7 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 #include "driftaudit/process.hpp"
+#include "driftaudit/trusted_hash.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/inspect.hpp"

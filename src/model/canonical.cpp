@@ -11,10 +11,10 @@
 #include "driftaudit/file.hpp"
 #include "driftaudit/hash.hpp"
 #include "driftaudit/paths.hpp"
+#include "driftaudit/trusted_hash.hpp"
 #include "driftaudit/weights.hpp"
 
 #include "model/checkpoint.hpp"
-#include "model/trusted_hash.hpp"
 #include "runner/weights_format.hpp"
 
 namespace drift {
@@ -29,9 +29,9 @@ std::string key_of(const fs::path& source, const fs::path& config_file, Progress
     files.insert(tensor.file);  // the shards of an index
   }
   std::string parts =
-      fmt::format("{} {}", weights::kVersion, trusted_sha256(config_file, progress));
+      fmt::format("{} {}", weights::kVersion, trusted_sha256(config_file, "", &progress));
   for (const fs::path& file : files) {
-    parts += " " + trusted_sha256(file, progress);
+    parts += " " + trusted_sha256(file, "", &progress);
   }
   return sha256_hex(parts).substr(0, 32);
 }
@@ -61,7 +61,7 @@ std::optional<Record> cached(const fs::path& file, const fs::path& record_file,
   auto record = read_record(record_file);
   std::error_code none;
   if (record && fs::is_regular_file(file, none) &&
-      trusted_sha256(file, progress) == record->digest) {
+      trusted_sha256(file, "", &progress) == record->digest) {
     return record;
   }
   return std::nullopt;

@@ -13,9 +13,9 @@
 #include "driftaudit/interrupt.hpp"
 #include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
+#include "driftaudit/trusted_hash.hpp"
 
 #include "model/http.hpp"
-#include "model/trusted_hash.hpp"
 
 namespace drift {
 namespace {
@@ -85,7 +85,7 @@ bool holds(const fs::path& folder, const HubFile& file, Progress& progress) {
       (file.bytes != 0 && fs::file_size(path, none) != file.bytes)) {
     return false;
   }
-  if (trusted_sha256(path, progress) == file.sha256) {
+  if (trusted_sha256(path, "", &progress) == file.sha256) {
     return true;
   }
   progress.note(

@@ -15,7 +15,7 @@
 #include "driftaudit/paths.hpp"
 
 #include "model/checkpoint_writer.hpp"
-#include "runner/weights_format.hpp"
+#include "model/weights_header.hpp"
 
 namespace drift {
 namespace {
@@ -163,21 +163,9 @@ void produce(const Noise& noise, Random random, std::uint64_t elements, Dtype dt
   }
 }
 
-weights::Header sizes_of(const ModelConfig& config) {
-  weights::Header header{};
-  header.n_embd = config.n_embd;
-  header.n_head = config.n_head;
-  header.n_layer = config.n_layer;
-  header.n_positions = config.n_positions;
-  header.vocab_size = config.vocab_size;
-  header.n_inner = config.n_inner;
-  header.flags = weights::kTied;
-  return header;
-}
-
 void write_weights(const fs::path& folder, const Plan& plan, const MadeModelOptions& options,
                    Progress& progress) {
-  const std::vector<weights::Tensor> list = weights::tensor_list(sizes_of(plan.config));
+  const std::vector<weights::Tensor> list = weights::tensor_list(header_of(plan.config));
   std::vector<OutgoingTensor> tensors;
   std::uint64_t total = 0;
   for (const weights::Tensor& tensor : list) {

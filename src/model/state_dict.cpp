@@ -9,7 +9,6 @@
 
 #include "driftaudit/error.hpp"
 
-#include "model/checkpoint.hpp"
 #include "model/pickle.hpp"
 #include "model/shown.hpp"
 
@@ -271,6 +270,17 @@ StateDict read_state_dict(std::span<const std::byte> bytes, std::size_t begin,
   }
   state.storages = rules.take_storages();
   return state;
+}
+
+std::vector<StoredTensor> stored_tensors(
+    const StateDict& state, const std::map<std::string, std::shared_ptr<const Storage>>& storages,
+    const std::filesystem::path& file) {
+  std::vector<StoredTensor> tensors;
+  for (const PickledTensor& tensor : state.tensors) {
+    tensors.push_back({tensor.name, state.storages.at(tensor.storage).dtype, tensor.shape,
+                       tensor.strides, tensor.offset, storages.at(tensor.storage), file});
+  }
+  return tensors;
 }
 
 }  // namespace drift

@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/checkpoint.hpp"
 #include "model/dtype.hpp"
 
 namespace drift {
@@ -37,5 +40,11 @@ struct StateDict {
 /// with `where`.
 StateDict read_state_dict(std::span<const std::byte> bytes, std::size_t begin,
                           const std::string& where);
+
+/// The tensors of the dict, which lies in `file`, over the storages that it names: one for each
+/// key, of the size that it says.
+std::vector<StoredTensor> stored_tensors(
+    const StateDict& state, const std::map<std::string, std::shared_ptr<const Storage>>& storages,
+    const std::filesystem::path& file);
 
 }  // namespace drift

@@ -27,10 +27,10 @@ class Stream {
 
   std::vector<StoredTensor> read() {
     read_preamble();
-    StateDict state = read_state_dict(mapped_->bytes(), at_, where_);
+    const StateDict state = read_state_dict(mapped_->bytes(), at_, where_);
     at_ = state.end;
     read_storages(state, plain_pickle());
-    return stored(std::move(state));
+    return stored_tensors(state, storages_, file_);
   }
 
  private:
@@ -111,16 +111,6 @@ class Stream {
     const auto bytes = mapped_->bytes().subspan(at_, size);
     at_ += size;
     return std::make_shared<MappedStorage>(mapped_, bytes);
-  }
-
-  std::vector<StoredTensor> stored(StateDict state) const {
-    std::vector<StoredTensor> tensors;
-    for (PickledTensor& tensor : state.tensors) {
-      tensors.push_back({std::move(tensor.name), state.storages.at(tensor.storage).dtype,
-                         std::move(tensor.shape), std::move(tensor.strides), tensor.offset,
-                         storages_.at(tensor.storage), file_});
-    }
-    return tensors;
   }
 
   fs::path file_;

@@ -198,7 +198,7 @@ std::vector<StoredTensor> read_torch_zip(const fs::path& file) {
   const auto archive = std::make_shared<const Archive>(file);
   const std::string folder = archive_folder(*archive);
   check_byte_order(*archive, folder + "byteorder");
-  StateDict state = read_data_pickle(*archive, folder + "data.pkl");
+  const StateDict state = read_data_pickle(*archive, folder + "data.pkl");
 
   std::map<std::string, std::shared_ptr<const Storage>> storages;
   for (const auto& [key, named] : state.storages) {
@@ -214,13 +214,7 @@ std::vector<StoredTensor> read_torch_zip(const fs::path& file) {
     }
     storages[key] = std::make_shared<ZipStorage>(archive, name, found->second);
   }
-  std::vector<StoredTensor> tensors;
-  for (PickledTensor& tensor : state.tensors) {
-    tensors.push_back({std::move(tensor.name), state.storages.at(tensor.storage).dtype,
-                       std::move(tensor.shape), std::move(tensor.strides), tensor.offset,
-                       storages.at(tensor.storage), file});
-  }
-  return tensors;
+  return stored_tensors(state, storages, file);
 }
 
 }  // namespace drift

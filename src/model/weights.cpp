@@ -16,7 +16,7 @@
 
 #include "model/checkpoint.hpp"
 #include "model/shown.hpp"
-#include "runner/weights_format.hpp"
+#include "model/weights_header.hpp"
 
 namespace drift {
 namespace {
@@ -79,23 +79,6 @@ void check_dtype(const StoredTensor& tensor) {
                                   dtype_name(tensor.dtype)),
                       "save the model as float32: model.float().save_pretrained(folder)");
   }
-}
-
-weights::Header header_of(const ModelConfig& config) {
-  weights::Header header{};
-  std::copy(std::begin(weights::kMagic), std::end(weights::kMagic), header.magic);
-  header.version = weights::kVersion;
-  header.n_embd = config.n_embd;
-  header.n_head = config.n_head;
-  header.n_layer = config.n_layer;
-  header.n_positions = config.n_positions;
-  header.vocab_size = config.vocab_size;
-  header.n_inner = config.n_inner;
-  header.flags = (config.tied ? weights::kTied : 0) |
-                 (config.scale_attention ? weights::kScaleAttention : 0) |
-                 (config.scale_by_layer ? weights::kScaleByLayer : 0);
-  header.layer_norm_epsilon = config.layer_norm_epsilon;
-  return header;
 }
 
 /// Every tensor that the config asks for is there with its shape, and no other.
@@ -216,6 +199,23 @@ void check_disk(const fs::path& target, std::uint64_t needed) {
 }
 
 }  // namespace
+
+weights::Header header_of(const ModelConfig& config) {
+  weights::Header header{};
+  std::copy(std::begin(weights::kMagic), std::end(weights::kMagic), header.magic);
+  header.version = weights::kVersion;
+  header.n_embd = config.n_embd;
+  header.n_head = config.n_head;
+  header.n_layer = config.n_layer;
+  header.n_positions = config.n_positions;
+  header.vocab_size = config.vocab_size;
+  header.n_inner = config.n_inner;
+  header.flags = (config.tied ? weights::kTied : 0) |
+                 (config.scale_attention ? weights::kScaleAttention : 0) |
+                 (config.scale_by_layer ? weights::kScaleByLayer : 0);
+  header.layer_norm_epsilon = config.layer_norm_epsilon;
+  return header;
+}
 
 std::string write_canonical_weights(const fs::path& source, ModelConfig& config,
                                     const fs::path& target) {

@@ -14,10 +14,10 @@
 namespace drift {
 namespace {
 
+using test::FakeWorld;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::FakeWorld;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -72,8 +72,8 @@ TEST_F(DoctorTest, HashesEverythingAnew) {
 
 TEST_F(DoctorTest, NamesAMissingOpenMpRuntimeAndMissingHeaders) {
   const fs::path folder = world_.root() / "env";
-  testing::write_files(folder, testing::FakeTorch{}.files());
-  testing::write_files(folder, testing::FakeTorch{}.extra_files());
+  test::write_files(folder, test::FakeTorch{}.files());
+  test::write_files(folder, test::FakeTorch{}.extra_files());
   EXPECT_THAT(examine(folder.string()), IsEmpty());
   fs::remove(folder / "torch/lib/libgomp-a34b3233.so.1");
   fs::remove_all(folder / "torch/include");

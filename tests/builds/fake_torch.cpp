@@ -6,6 +6,7 @@
 #include <zip.h>
 
 #include <fmt/core.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "driftaudit/error.hpp"
@@ -14,7 +15,7 @@
 
 #include "builds/elf.hpp"
 
-namespace drift::testing {
+namespace drift::test {
 namespace {
 
 std::string platform() { return "manylinux2014_" + host_machine(); }
@@ -58,18 +59,14 @@ int main() { std::printf("%d %d\n", FAKE_ATEN, torch_answer() == 0 ? 0 : 1); }
 
 }  // namespace
 
-ScopedEnvironment::~ScopedEnvironment() {
-  for (const auto& [name, value] : before_) {
-    ::setenv(name.c_str(), value.c_str(), 1);
-    if (value.empty()) {
-      ::unsetenv(name.c_str());
-    }
+Error error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error;
   }
-}
-
-void ScopedEnvironment::set(const std::string& name, const std::string& value) {
-  before_.emplace(name, environment_value(name.c_str()));
-  ::setenv(name.c_str(), value.c_str(), 1);
+  ADD_FAILURE() << "no error";
+  return {Status::kDone, ""};
 }
 
 void build_library(const fs::path& path, const std::vector<std::string>& functions,
@@ -259,4 +256,4 @@ bool has_half_build(const fs::path& cache) {
   return false;
 }
 
-}  // namespace drift::testing
+}  // namespace drift::test

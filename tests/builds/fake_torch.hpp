@@ -2,28 +2,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 #include "driftaudit/pin.hpp"
 #include "driftaudit/progress.hpp"
 
-namespace drift::testing {
+#include "shared/scoped_environment.hpp"
 
-/// Sets environment variables and gives them their old values back.
-class ScopedEnvironment {
- public:
-  ~ScopedEnvironment();
-  ScopedEnvironment() = default;
-  ScopedEnvironment(const ScopedEnvironment&) = delete;
-  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
-  void set(const std::string& name, const std::string& value);
+namespace drift::test {
 
- private:
-  std::map<std::string, std::string> before_;
-};
+/// The error that `act` ends in; a failure of the test when it ends otherwise.
+Error error_of(const std::function<void()>& act);
 
 /// A shared library whose only content are functions of the given (mangled) names.
 void build_library(const fs::path& path, const std::vector<std::string>& functions,
@@ -80,4 +74,4 @@ class FakeWorld {
 /// Whether the cache's builds/ holds anything that lacks its record, or scratch/ anything at all.
 bool has_half_build(const fs::path& cache);
 
-}  // namespace drift::testing
+}  // namespace drift::test

@@ -15,13 +15,14 @@
 namespace drift {
 namespace {
 
+using test::error_of;
+using test::FakeTorch;
+using test::FakeWorld;
+using test::Files;
+using test::write_files;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::FakeTorch;
-using testing::FakeWorld;
-using testing::Files;
 using ::testing::HasSubstr;
-using testing::write_files;
 
 class InspectTest : public ::testing::Test {
  protected:
@@ -29,16 +30,6 @@ class InspectTest : public ::testing::Test {
   void install(const fs::path& site_packages, const FakeTorch& torch = {}) {
     write_files(site_packages, torch.files());
     write_files(site_packages, torch.extra_files());
-  }
-
-  Error error_of(const fs::path& folder) {
-    try {
-      inspect_build(folder);
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {Status::kDone, ""};
   }
 
   FakeWorld world_;
@@ -78,7 +69,7 @@ TEST_F(InspectTest, ReadsEveryFactOfAVenvOffItsFiles) {
   EXPECT_THAT(build.runtime_folders,
               ElementsAre(real / "torch/lib", real / "nvidia/cuda_runtime/lib"));
   EXPECT_EQ(build.version, "1.10.1+cu102");
-  EXPECT_EQ(build.git_commit, testing::kCommit);
+  EXPECT_EQ(build.git_commit, test::kCommit);
   EXPECT_EQ(build.string_abi, StringAbi::kOld);
   EXPECT_EQ(build.cxx_standard, 17);
   EXPECT_EQ(build.libtorch_sha256, sha256_file(site / "torch/lib/libtorch_cpu.so"));
@@ -105,12 +96,12 @@ TEST_F(InspectTest, ReadsAnUnpackedLibtorchZip) {
   fs::rename(parts.path() / "torch", zip);
   fs::rename(parts.path() / "nvidia/cuda_runtime/lib/libcudart.so.11", zip / "lib/libcudart.so.11");
   fs::remove(zip / "version.py");
-  write_files(zip, {{"build-version", "2.3.1+cpu\n"},
-                    {"build-hash", std::string(testing::kCommit) + "\n"}});
+  write_files(
+      zip, {{"build-version", "2.3.1+cpu\n"}, {"build-hash", std::string(test::kCommit) + "\n"}});
   for (const fs::path& folder : {folder_, zip}) {
     const Build build = inspect_build(folder);
     EXPECT_EQ(build.version, "2.3.1+cpu");
-    EXPECT_EQ(build.git_commit, testing::kCommit);
+    EXPECT_EQ(build.git_commit, test::kCommit);
     EXPECT_EQ(build.string_abi, StringAbi::kNew);
     EXPECT_EQ(build.library_folder, fs::canonical(zip) / "lib");
   }
@@ -136,29 +127,33 @@ TEST_F(InspectTest, ReadsASystemPrefix) {
 }
 
 TEST_F(InspectTest, SaysWhatIsWrongWithAFolder) {
-  EXPECT_EQ(error_of(world_.root() / "absent").status(), Status::kUsage);
+  EXPECT_EQ(error_of([&] { inspect_build(world_.root() / "absent"); }).status(), Status::kUsage);
   make_folders(folder_ / "lib/python3.9/site-packages");
-  EXPECT_THAT(error_of(folder_).what(), HasSubstr("no torch in there"));
-  EXPECT_EQ(error_of(folder_).status(), Status::kUsage);
+  EXPECT_THAT(error_of([&] { inspect_build(folder_); }).what(), HasSubstr("no torch in there"));
+  EXPECT_EQ(error_of([&] { inspect_build(folder_); }).status(), Status::kUsage);
 
   install(folder_);
   fs::remove_all(folder_ / "torch/include");
-  EXPECT_THAT(error_of(folder_).what(), HasSubstr("ATen/ATen.h: no such file"));
-  EXPECT_EQ(error_of(folder_).status(), Status::kTrouble);
+  EXPECT_THAT(error_of([&] { inspect_build(folder_); }).what(),
+              HasSubstr("ATen/ATen.h: no such file"));
+  EXPECT_EQ(error_of([&] { inspect_build(folder_); }).status(), Status::kTrouble);
 
   fs::remove(folder_ / "torch/lib/libc10.so");
   write_files(folder_, {{"torch/include/ATen/ATen.h", ""}});
-  EXPECT_THAT(error_of(folder_).what(), HasSubstr("libc10.so: no such file"));
+  EXPECT_THAT(error_of([&] { inspect_build(folder_); }).what(),
+              HasSubstr("libc10.so: no such file"));
 }
 
 TEST_F(InspectTest, NamesAMissingLibraryAndWhoNeedsIt) {
   install(folder_);
   fs::remove(folder_ / "torch/lib/libgomp-a34b3233.so.1");
-  EXPECT_THAT(error_of(folder_).what(), HasSubstr("libtorch_cpu.so needs libgomp-a34b3233.so.1"));
+  EXPECT_THAT(error_of([&] { inspect_build(folder_); }).what(),
+              HasSubstr("libtorch_cpu.so needs libgomp-a34b3233.so.1"));
   fs::remove_all(folder_ / "nvidia");
   install(folder_ / "other");
   fs::remove_all(folder_ / "other/nvidia");
-  EXPECT_THAT(error_of(folder_ / "other").hint(), HasSubstr("nvidia-cuda-runtime"));
+  EXPECT_THAT(error_of([&] { inspect_build(folder_ / "other"); }).hint(),
+              HasSubstr("nvidia-cuda-runtime"));
 }
 
 TEST_F(InspectTest, NamesAnotherArchitecture) {
@@ -169,7 +164,7 @@ TEST_F(InspectTest, NamesAnotherArchitecture) {
   bytes[18] = static_cast<char>(here_arm ? EM_X86_64 : EM_AARCH64);  // e_machine
   bytes[19] = 0;
   write_file(library, bytes);
-  const Error error = error_of(folder_);
+  const Error error = error_of([&] { inspect_build(folder_); });
   EXPECT_EQ(error.status(), Status::kTrouble);
   EXPECT_THAT(error.what(),
               HasSubstr(std::string("built for ") + (here_arm ? "x86_64" : "aarch64")));

@@ -9,10 +9,10 @@
 namespace drift {
 namespace {
 
-using testing::FakeTorch;
-using testing::FakeWorld;
-using testing::Files;
-using testing::write_zip;
+using test::FakeTorch;
+using test::FakeWorld;
+using test::Files;
+using test::write_zip;
 
 ProcessResult make_pin(const std::vector<std::string>& arguments) {
   std::vector<std::string> all = {"python3",   DRIFTAUDIT_SOURCE_FOLDER "/venvs/make_pin.py",
@@ -39,7 +39,7 @@ TEST(MakePin, WritesThePinOfWhatPipFetches) {
   const Pin pin = parse_pin(read_file(out), out.string());
   EXPECT_EQ(pin.name, "january-2022");
   EXPECT_EQ(pin.released, "2021-12-15");
-  EXPECT_EQ(pin.git_commit, testing::kCommit);
+  EXPECT_EQ(pin.git_commit, test::kCommit);
   EXPECT_EQ(pin.platform_tag, expected.platform_tag);
   EXPECT_EQ(pin.wheel.size, fs::file_size(wheel));
   EXPECT_EQ(pin.wheel.sha256, sha256_file(wheel));

@@ -12,7 +12,8 @@
 namespace drift {
 namespace {
 
-using testing::FakeWorld;
+using test::error_of;
+using test::FakeWorld;
 using ::testing::HasSubstr;
 
 class RunnerTest : public ::testing::Test {
@@ -26,16 +27,6 @@ class RunnerTest : public ::testing::Test {
   }
 
   Runner open() { return open_runner(build_, *progress_); }
-
-  Error error_of(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {Status::kDone, ""};
-  }
 
   /// PATH holds only links to these programs.
   void only_programs(const std::vector<std::string>& names) {
@@ -78,8 +69,8 @@ TEST_F(RunnerTest, CompilesAgainWhenSourcesOrFlagsChange) {
 
 TEST_F(RunnerTest, CompilesAgainWhenTheLibrariesOrHeadersChange) {
   const fs::path folder = world_.root() / "env";
-  testing::write_files(folder, testing::FakeTorch{}.files());
-  testing::write_files(folder, testing::FakeTorch{}.extra_files());
+  test::write_files(folder, test::FakeTorch{}.files());
+  test::write_files(folder, test::FakeTorch{}.extra_files());
   const auto program = [&] { return open_runner(inspect_build(folder), *progress_).program; };
   const fs::path first = program();
   EXPECT_EQ(program(), first);
@@ -87,7 +78,7 @@ TEST_F(RunnerTest, CompilesAgainWhenTheLibrariesOrHeadersChange) {
   write_file(header, read_file(header) + "// changed\n");
   const fs::path second = program();
   EXPECT_NE(second, first);
-  testing::build_library(folder / "torch/lib/libgomp-a34b3233.so.1", {"GOMP_parallel", "more"});
+  test::build_library(folder / "torch/lib/libgomp-a34b3233.so.1", {"GOMP_parallel", "more"});
   EXPECT_NE(program(), second);
   remove_build(folder.string());
   EXPECT_EQ(cached_runners().size(), 0U);
@@ -103,11 +94,11 @@ TEST_F(RunnerTest, QuotesTheFirstCompilerErrorAndKeepsTheLog) {
   const std::string log = error.hint().substr(error.hint().find('/'));
   EXPECT_THAT(read_file(log), HasSubstr("unheard_of"));
   EXPECT_TRUE(cached_runners().empty());
-  EXPECT_FALSE(testing::has_half_build(world_.cache()));
+  EXPECT_FALSE(test::has_half_build(world_.cache()));
 }
 
 TEST_F(RunnerTest, RefusesASecondOpenMpRuntime) {
-  testing::build_library(world_.root() / "libgomp.so.1", {"GOMP_other"});
+  test::build_library(world_.root() / "libgomp.so.1", {"GOMP_other"});
   write_file(world_.runner() / "CMakeLists.txt", read_file(world_.runner() / "CMakeLists.txt") +
                                                      "target_link_libraries(runner PRIVATE " +
                                                      (world_.root() / "libgomp.so.1").string() +

@@ -21,9 +21,10 @@
 namespace drift {
 namespace {
 
+using test::error_of;
+using test::FakeWorld;
+using test::has_half_build;
 using ::testing::Contains;
-using testing::FakeWorld;
-using testing::has_half_build;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -51,16 +52,6 @@ class StoreTest : public ::testing::Test {
  protected:
   Build open(const std::string& side, bool offline = false) {
     return open_build(side, {offline}, *progress_);
-  }
-
-  Error error_of(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {Status::kDone, ""};
   }
 
   FakeWorld world_;
@@ -288,7 +279,7 @@ TEST_F(StoreTest, HashesATouchedLibraryOnceAndRenewsItsRecord) {
   open("1.10.1");
   const UnpackedRecord record = read_build_record(unpacked_folder(pin));
   for (const FileRecord& known : record.libraries) {
-    EXPECT_TRUE(known.same_file(record_without_hash(unpacked_folder(pin) / known.path)));
+    EXPECT_EQ(known.identity, library_identity(unpacked_folder(pin) / known.path));
   }
 }
 
@@ -329,13 +320,13 @@ TEST_F(StoreTest, RefusesAWheelWhoseLibrariesAreNowhere) {
 }
 
 TEST_F(StoreTest, NamesTheArchitectureOfAForeignWheelFile) {
-  testing::Files files = testing::FakeTorch{}.files();
+  test::Files files = test::FakeTorch{}.files();
   const bool here_arm = host_machine() == "aarch64";
   std::string& library = files["torch/lib/libtorch_cpu.so"];
   library[18] = static_cast<char>(here_arm ? EM_X86_64 : EM_AARCH64);  // e_machine
   library[19] = 0;
   const fs::path wheel = world_.root() / "torch-2.0.7-cp39-cp39-any.whl";
-  testing::write_zip(wheel, files);
+  test::write_zip(wheel, files);
   EXPECT_THAT(error_of([&] { open(wheel.string()); }).what(),
               HasSubstr(wheel.string() + ": built for " + (here_arm ? "x86_64" : "aarch64")));
   EXPECT_FALSE(has_half_build(world_.cache()));
@@ -344,8 +335,8 @@ TEST_F(StoreTest, NamesTheArchitectureOfAForeignWheelFile) {
 }
 
 TEST_F(StoreTest, ExpandsTheHomeFolder) {
-  testing::write_files(world_.root() / "env", testing::FakeTorch{}.files());
-  testing::write_files(world_.root() / "env", testing::FakeTorch{}.extra_files());
+  test::write_files(world_.root() / "env", test::FakeTorch{}.files());
+  test::write_files(world_.root() / "env", test::FakeTorch{}.extra_files());
   world_.environment().set("HOME", world_.root().string());
   EXPECT_EQ(open("~/env").label, "~/env");
 }

@@ -13,10 +13,10 @@
 namespace drift {
 namespace {
 
+using test::Files;
+using test::write_zip;
 using ::testing::Contains;
-using testing::Files;
 using ::testing::HasSubstr;
-using testing::write_zip;
 
 class WheelTest : public ::testing::Test {
  protected:
@@ -101,7 +101,7 @@ TEST_F(WheelTest, RefusesTruncatedAndForeignFiles) {
 }
 
 TEST_F(WheelTest, UnpacksWhatARunnerNeedsAndNothingElse) {
-  const testing::FakeTorch torch;
+  const test::FakeTorch torch;
   const Files files = torch.files();
   const fs::path extra = folder_.path() / "nvidia_cuda_runtime_cu11-11.7.99-py3-none-any.whl";
   write_zip(wheel(), files);

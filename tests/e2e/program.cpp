@@ -39,12 +39,12 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
 }
 
 std::string january() {
-  const auto python = find_python39();
+  const auto python = test::find_python39();
   return python ? january_venv(*python).string() : "january-2022";
 }
 
 std::string december() {
-  const auto python = find_python39();
+  const auto python = test::find_python39();
   return python ? december_venv(*python).string() : "december-2022";
 }
 

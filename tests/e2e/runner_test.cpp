@@ -60,10 +60,10 @@ wire::Task sampled(std::uint32_t new_tokens) {
   return result;
 }
 
-class RealRunner : public NeedsPython39 {
+class RealRunner : public test::NeedsPython39 {
  protected:
   void SetUp() override {
-    NeedsPython39::SetUp();
+    test::NeedsPython39::SetUp();
     if (python_.empty()) {
       return;
     }

@@ -1,132 +1,30 @@
 #include "e2e/test_venvs.hpp"
 
-#include <algorithm>
-
-#include <fmt/core.h>
-
-#include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
-#include "driftaudit/hash.hpp"
-#include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
 #include "driftaudit/runner_process.hpp"
 
 namespace drift {
 namespace {
 
-using Arguments = std::vector<std::string>;
-
-fs::path requirements_file(const std::string& name) {
+fs::path requirements(const std::string& name) {
   return fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "tests/e2e/requirements" / name;
-}
-
-std::string digest_of(const fs::path& python, const std::vector<std::string>& requirements) {
-  std::string all = python.string();
-  for (const std::string& name : requirements) {
-    all += read_file(requirements_file(name));
-  }
-  return sha256_hex(all).substr(0, 12);
-}
-
-void run(const Arguments& arguments) {
-  const ProcessResult result = run_process({arguments, std::nullopt, {}});
-  if (!result.end.ok()) {
-    std::string command;
-    for (const std::string& argument : arguments) {
-      command += argument + " ";
-    }
-    throw trouble(fmt::format("{}\n{}{}", command, result.out, result.err));
-  }
-}
-
-void pip_install(const fs::path& python, const std::string& file, const Arguments& more) {
-  Arguments arguments = {python.string(),
-                         "-m",
-                         "pip",
-                         "install",
-                         "--quiet",
-                         "--no-cache-dir",
-                         "--no-deps",
-                         "--disable-pip-version-check",
-                         "-r",
-                         requirements_file(file).string()};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  run(arguments);
-}
-
-/// The folder `make` fills, unless a run before this one did.
-template <class Make>
-fs::path made_once(const std::string& name, const Make& make) {
-  const fs::path parent = cache_folder() / "test-venvs";
-  make_folders(parent);
-  const fs::path target = parent / name;
-  const FileLock lock(parent / (name + ".lock"));
-  if (!fs::exists(target)) {
-    TemporaryFolder folder(parent, name);
-    make(folder.path());
-    folder.move_to(target);
-  }
-  return target;
-}
-
-/// The newest 3.9 among pyenv's versions.
-std::optional<fs::path> pyenv_python39() {
-  const std::string root = environment_value("PYENV_ROOT");
-  const fs::path versions =
-      (root.empty() ? fs::path(environment_value("HOME")) / ".pyenv" : fs::path(root)) / "versions";
-  std::optional<fs::path> best;
-  int best_patch = -1;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(versions, error)) {
-    const std::string name = entry.path().filename().string();
-    const fs::path python = entry.path() / "bin/python3.9";
-    const int patch = name.rfind("3.9.", 0) == 0 ? std::atoi(name.c_str() + 4) : -1;
-    if (patch > best_patch && fs::exists(python)) {
-      best = python;
-      best_patch = patch;
-    }
-  }
-  return best;
 }
 
 }  // namespace
 
-std::optional<fs::path> find_python39() {
-  const std::string named = environment_value("DRIFTAUDIT_PYTHON39");
-  if (!named.empty()) {
-    return fs::path(named);
-  }
-  if (const auto python = pyenv_python39()) {
-    return python;
-  }
-  return find_program("python3.9");
-}
-
-fs::path test_venv(const fs::path& python, const std::string& name,
-                   const std::vector<std::string>& requirements) {
-  return made_once(name + "-" + digest_of(python, requirements), [&](const fs::path& folder) {
-    run({python.string(), "-m", "venv", folder.string()});
-    for (const std::string& file : requirements) {
-      pip_install(folder / "bin/python", file, {});
-    }
-  });
-}
-
 fs::path january_venv(const fs::path& python) {
-  return test_venv(python, "january", {"january-torch.txt", "january.txt"});
+  return test::test_venv(python, "january",
+                         {requirements("january-torch.txt"), requirements("january.txt")});
 }
 
 fs::path december_venv(const fs::path& python) {
-  return test_venv(python, "december", {"december-torch.txt", "december.txt"});
+  return test::test_venv(python, "december",
+                         {requirements("december-torch.txt"), requirements("december.txt")});
 }
 
-fs::path test_packages(const fs::path& python, const std::string& name,
-                       const std::vector<std::string>& requirements) {
-  return made_once(name + "-" + digest_of(python, requirements), [&](const fs::path& folder) {
-    for (const std::string& file : requirements) {
-      pip_install(python, file, {"--target", folder.string()});
-    }
-  });
+fs::path swapped_packages(const fs::path& python) {
+  return test::test_packages(python, "swapped", {requirements("swapped.txt")});
 }
 
 std::map<std::string, std::string> test_runner_environment() {
@@ -140,18 +38,6 @@ std::map<std::string, std::string> python_environment() {
   variables["PYTHONDONTWRITEBYTECODE"] = "1";
   variables["TRANSFORMERS_OFFLINE"] = "1";
   return variables;
-}
-
-void NeedsPython39::SetUp() {
-  if (const auto python = find_python39()) {
-    python_ = *python;
-    return;
-  }
-  const char* const reason = "no Python 3.9: set DRIFTAUDIT_PYTHON39 to one";
-  if (!environment_value("CI").empty()) {
-    FAIL() << reason;
-  }
-  GTEST_SKIP() << reason;
 }
 
 }  // namespace drift

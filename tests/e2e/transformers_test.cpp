@@ -80,10 +80,10 @@ float largest_difference(const char* expected, const std::vector<float>& got) {
   return largest;
 }
 
-class Transformers : public NeedsPython39 {
+class Transformers : public test::NeedsPython39 {
  protected:
   void SetUp() override {
-    NeedsPython39::SetUp();
+    test::NeedsPython39::SetUp();
     if (python_.empty()) {
       return;
     }
@@ -203,8 +203,7 @@ TEST_F(Transformers, OfDecemberComputeTheRunnersBits) {
 }
 
 TEST_F(Transformers, OfDecemberOnTorchOfJanuaryComputeTheRunnersBits) {
-  expect_the_same_bits(january_venv(python_),
-                       test_packages(python_, "swapped", {"swapped.txt"}).string());
+  expect_the_same_bits(january_venv(python_), swapped_packages(python_).string());
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 #include "model/checkpoint.hpp"
 #include "model/checkpoint_writer.hpp"
-#include "runner/weights_format.hpp"
+#include "model/weights_header.hpp"
 
 namespace drift::test {
 
@@ -80,18 +80,6 @@ inline ModelConfig small_config() {
   config.vocab_size = 10;
   config.n_inner = 12;
   return config;
-}
-
-inline weights::Header header_of(const ModelConfig& config) {
-  weights::Header header{};
-  header.n_embd = config.n_embd;
-  header.n_head = config.n_head;
-  header.n_layer = config.n_layer;
-  header.n_positions = config.n_positions;
-  header.vocab_size = config.vocab_size;
-  header.n_inner = config.n_inner;
-  header.flags = config.tied ? weights::kTied : 0;
-  return header;
 }
 
 /// A value that names its place: no two tensors share one, all are exact in float16 and bfloat16.

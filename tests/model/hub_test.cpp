@@ -9,7 +9,7 @@
 #include "driftaudit/error.hpp"
 
 #include "model/test_hub.hpp"
-#include "model/test_venv.hpp"
+#include "shared/python.hpp"
 
 namespace drift {
 namespace {
@@ -240,11 +240,11 @@ TEST_F(Hub, ChecksTheDiskFirst) {
 TEST_F(Hub, IsNotAskedOffline) {
   EXPECT_THROW(fetch_hub_model(model_, true, notes_), Error);
   for (const char* yes : {"1", "true", "ON"}) {
-    const test::Environment off("HF_HUB_OFFLINE", yes);
+    const test::ScopedEnvironment off("HF_HUB_OFFLINE", yes);
     EXPECT_TRUE(hub_is_off());
     expect_trouble({"small isn't in the cache", "HF_HUB_OFFLINE"});
   }
-  const test::Environment on("HF_HUB_OFFLINE", "0");
+  const test::ScopedEnvironment on("HF_HUB_OFFLINE", "0");
   EXPECT_FALSE(hub_is_off());
   EXPECT_THAT(hub_->requests(), IsEmpty());
   fetch();
@@ -266,9 +266,9 @@ TEST_F(Hub, LooksIntoHuggingFacesDefaultCache) {
   const fs::path snapshot = cache_as_hugging_face("models--someone--small");
   fs::create_directories(hub_->cache() / ".cache");
   fs::create_directory_symlink(hub_->hugging_face_home(), hub_->cache() / ".cache/huggingface");
-  const test::Environment none("HF_HOME", "");
-  const test::Environment xdg("XDG_CACHE_HOME", "");
-  const test::Environment home("HOME", hub_->cache().string());
+  const test::ScopedEnvironment none("HF_HOME", "");
+  const test::ScopedEnvironment xdg("XDG_CACHE_HOME", "");
+  const test::ScopedEnvironment home("HOME", hub_->cache().string());
   const auto found = find_hub_model(model_, notes_);
   ASSERT_TRUE(found);
   EXPECT_TRUE(fs::equivalent(*found, snapshot));
@@ -304,7 +304,7 @@ TEST_F(Hub, SaysWithinSecondsWhetherItIsInReach) {
   hub_->stop();
   EXPECT_NE(hub_out_of_reach(model_), std::nullopt);
   // Addresses set aside for documentation: nobody answers, and the answer isn't "refused" either.
-  const test::Environment nowhere("HF_ENDPOINT", "http://192.0.2.1");
+  const test::ScopedEnvironment nowhere("HF_ENDPOINT", "http://192.0.2.1");
   const auto start = std::chrono::steady_clock::now();
   EXPECT_NE(hub_out_of_reach(model_), std::nullopt);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));

@@ -12,7 +12,7 @@
 #include "driftaudit/model.hpp"
 
 #include "model/test_hub.hpp"
-#include "model/test_venv.hpp"
+#include "shared/python.hpp"
 
 namespace drift {
 namespace {
@@ -71,8 +71,8 @@ class OpenModel : public ::testing::Test {
   }
 
   TemporaryFolder folder_ = test::scratch_folder();
-  test::Environment data_{"DRIFTAUDIT_DATA", test::source_folder().string()};
-  test::Environment cache_{"DRIFTAUDIT_CACHE", (folder_.path() / "cache").string()};
+  test::ScopedEnvironment data_{"DRIFTAUDIT_DATA", test::source_folder().string()};
+  test::ScopedEnvironment cache_{"DRIFTAUDIT_CACHE", (folder_.path() / "cache").string()};
   std::unique_ptr<Progress> silent_ = make_silent_progress();
   Work work_;
 };
@@ -283,7 +283,7 @@ TEST_F(OpenModelFromHub, TakesMiniOfflineUnlessGpt2IsCached) {
   EXPECT_EQ(open_auto().why, "gpt2 isn't cached, and --offline is set");
   options_.offline = false;
   {
-    const test::Environment off("HF_HUB_OFFLINE", "1");
+    const test::ScopedEnvironment off("HF_HUB_OFFLINE", "1");
     EXPECT_EQ(open_auto().why, "gpt2 isn't cached, and HF_HUB_OFFLINE is set");
   }
   EXPECT_THAT(hub_->requests(), IsEmpty());

@@ -11,7 +11,7 @@
 #include "driftaudit/process.hpp"
 
 #include "model/test_data.hpp"
-#include "model/test_venv.hpp"
+#include "shared/python.hpp"
 
 namespace drift {
 namespace {
@@ -59,7 +59,7 @@ class Prompts : public ::testing::Test {
     }
   }
 
-  test::Environment data_{"DRIFTAUDIT_DATA", test::source_folder().string()};
+  test::ScopedEnvironment data_{"DRIFTAUDIT_DATA", test::source_folder().string()};
   TemporaryFolder folder_ = test::scratch_folder();
 };
 

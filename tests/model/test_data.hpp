@@ -1,42 +1,18 @@
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "driftaudit/file.hpp"
+
+#include "shared/scoped_environment.hpp"
 
 namespace drift::test {
 
 inline fs::path source_folder() { return DRIFTAUDIT_SOURCE_FOLDER; }
 inline fs::path mini_folder() { return source_folder() / "models/mini"; }
 inline fs::path gpt2_vocabulary_folder() { return source_folder() / "models/gpt2-vocab"; }
-
-/// Sets an environment variable for the object's life.
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) {
-      before_ = before;
-    }
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Environment() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 /// A folder of the test's own, gone with it.
 inline TemporaryFolder scratch_folder() { return {fs::temp_directory_path(), "driftaudit-test"}; }

@@ -23,15 +23,12 @@ TestHub::TestHub(const fs::path& python3) {
   if (port.empty()) {
     throw std::runtime_error("hub_server.py doesn't start");
   }
-  const auto set = [&](const char* name, const std::string& value) {
-    environment_.push_back(std::make_unique<Environment>(name, value));
-  };
-  set("HF_ENDPOINT", "http://127.0.0.1:" + port + "/");
-  set("HF_HOME", hugging_face_home().string());
-  set("HF_HUB_CACHE", "");
-  set("HF_HUB_OFFLINE", "");
-  set("DRIFTAUDIT_CACHE", cache().string());
-  set("no_proxy", "127.0.0.1");
+  environment_.set("HF_ENDPOINT", "http://127.0.0.1:" + port + "/");
+  environment_.set("HF_HOME", hugging_face_home().string());
+  environment_.set("HF_HUB_CACHE", "");
+  environment_.set("HF_HUB_OFFLINE", "");
+  environment_.set("DRIFTAUDIT_CACHE", cache().string());
+  environment_.set("no_proxy", "127.0.0.1");
 }
 
 void TestHub::offer(const HubModel& model, const std::string& name, const std::string& bytes) {

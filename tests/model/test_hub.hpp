@@ -31,7 +31,7 @@ class TestHub {
  private:
   TemporaryFolder folder_ = scratch_folder();
   std::unique_ptr<ChildProcess> server_;
-  std::vector<std::unique_ptr<Environment>> environment_;
+  ScopedEnvironment environment_;
 };
 
 /// The entry of a HubModel for a file with these bytes.

@@ -13,7 +13,7 @@
 #include "driftaudit/tokenizer.hpp"
 
 #include "model/test_data.hpp"
-#include "model/test_venv.hpp"
+#include "shared/python.hpp"
 
 namespace drift {
 namespace {
@@ -44,7 +44,7 @@ class TokenizerReference : public ::testing::TestWithParam<const char*> {
     if (!python3) {
       GTEST_SKIP() << "no python3 of at least 3.8 in PATH to run the tokenizers package";
     }
-    python_ = test::venv_python(*python3, "tokenizers", tests() / "tokenizers.txt");
+    python_ = test::test_venv(*python3, "tokenizers", {tests() / "tokenizers.txt"}) / "bin/python";
   }
 
   static fs::path tests() { return test::source_folder() / "tests/model"; }

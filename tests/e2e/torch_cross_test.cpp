@@ -7,29 +7,25 @@
 #include "driftaudit/made_model.hpp"
 #include "driftaudit/process.hpp"
 
-#include "checkpoint_fixtures.hpp"
+#include "e2e/test_venvs.hpp"
+#include "model/checkpoint_fixtures.hpp"
+#include "model/test_data.hpp"
 #include "model/torch_file.hpp"
-#include "test_data.hpp"
 
 namespace drift {
 namespace {
 
 /// torch itself on the other side: its files read by us, ours by it.
-class TorchCrossCheck : public ::testing::Test {
+class TorchCrossCheck : public test::NeedsPython39 {
  protected:
-  void SetUp() override {
-    if (python_.empty()) {
-      GTEST_SKIP() << "DRIFTAUDIT_TEST_PYTHON names no python that has torch";
-    }
-  }
   void run(std::vector<std::string> arguments) {
-    const fs::path script = test::source_folder() / "tests/model/torch_cross_check.py";
-    arguments.insert(arguments.begin(), {python_, script.string()});
-    const ProcessResult result = run_process({arguments, {}, {}});
+    const fs::path script = test::source_folder() / "tests/e2e/torch_cross_check.py";
+    const fs::path python = january_venv(python_) / "bin/python";
+    arguments.insert(arguments.begin(), {python.string(), script.string()});
+    const ProcessResult result = run_process({arguments, python_environment(), {}});
     ASSERT_TRUE(result.end.ok()) << result.out << result.err;
   }
 
-  std::string python_ = environment_value("DRIFTAUDIT_TEST_PYTHON");
   TemporaryFolder folder_ = test::scratch_folder();
 };
 

@@ -3,6 +3,7 @@
     write FOLDER    saves state dicts in both formats and beside them, as raw float32, what they hold
     read FILE OUT   loads FILE and writes the float32 elements of all its tensors, one after the other
 """
+import array
 import collections
 import json
 import os
@@ -34,7 +35,8 @@ def state_dict():
 
 
 def raw(tensor):
-    return tensor.detach().contiguous().float().numpy().tobytes()
+    # Without numpy, which this environment may lack. A Python float holds any float32 exactly.
+    return array.array("f", tensor.detach().float().flatten().tolist()).tobytes()
 
 
 def write(folder):
