@@ -87,8 +87,11 @@ class TerminalProgress final : public Progress {
       text += " of " + format_amount(total_, unit_);
     }
     text += "  " + rate_text;
-    if (total_ > done_ && rate > 0) {
-      text += "  " + format_duration(static_cast<double>(total_ - done_) / rate) + " left";
+    const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
+    // A rate taken from the first few bytes foretells nothing.
+    constexpr double kLongestForecast = 100 * 3600.0;
+    if (total_ > done_ && left > 0 && left < kLongestForecast) {
+      text += "  " + format_duration(left) + " left";
     }
     if (!as_bar) {
       fmt::print(stderr, "{}\n", text);

@@ -122,11 +122,16 @@ Error pip_failure(const ProcessResult& result, const std::string& what) {
   if (contains_any(text, {"No module named pip"})) {
     return trouble(fmt::format("{}: python3 has no pip", what), "apt-get install python3-pip");
   }
+  if (contains_any(text, {"CERTIFICATE_VERIFY_FAILED", "SSLError"})) {
+    return trouble(fmt::format("{}: pip doesn't trust the package index's certificate", what),
+                   "check the system's ca-certificates, or name the certificates in PIP_CERT");
+  }
   if (contains_any(text, {"Temporary failure in name resolution", "Name or service not known",
                           "Failed to establish a new connection", "ConnectTimeoutError",
                           "Network is unreachable", "Connection refused", "ReadTimeoutError",
                           "Connection aborted", "ConnectionResetError", "ProxyError", "Max retries",
-                          "Read timed out", "NewConnectionError", "NameResolutionError"})) {
+                          "Retrying (Retry(", "Read timed out", "NewConnectionError",
+                          "NameResolutionError"})) {
     return trouble(fmt::format("{}: no network: pip reaches no package index", what),
                    "check the connection, or pip's proxy and mirror (pip config list); a wheel "
                    "file on disk works as a side too");

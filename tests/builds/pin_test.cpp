@@ -151,6 +151,14 @@ TEST(PipFailure, NamesWhatWentWrong) {
                    "'NewConnectionError: Failed to establish a new connection'\nERROR: No matching "
                    "distribution found for torch==1.13.1"),
               HasSubstr("no network"));
+  EXPECT_THAT(
+      what("WARNING: Retrying (Retry(total=0)) after connection broken by "
+           "'SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]\nERROR: "
+           "No matching distribution found for torch==1.13.1"),
+      HasSubstr("certificate"));
+  EXPECT_THAT(what("WARNING: Retrying (Retry(total=0)) after connection broken by something new\n"
+                   "ERROR: No matching distribution found for torch==1.13.1"),
+              HasSubstr("no network"));
   EXPECT_THAT(what("ERROR: No matching distribution found for torch==1.13.1"),
               HasSubstr("no such wheel"));
   EXPECT_THAT(what("ERROR: something else\n"), HasSubstr("pip: something else (exit status 1)"));
