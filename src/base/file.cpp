@@ -23,7 +23,8 @@ namespace {
 
 /// Opens a regular file for reading; its size comes with it.
 std::pair<int, std::uint64_t> open_regular(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK, or opening a fifo would wait for its writer.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     throw usage_error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
   }
@@ -93,10 +94,33 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+namespace {
+
+/// Where a path leads: a rename would replace a symbolic link and not what it points to.
+fs::path behind_links(const fs::path& path) {
+  std::error_code error;
+  fs::path real = path;
+  // As many links as the system itself would follow; then opening it says what is wrong.
+  for (int links = 0; links < 40 && fs::is_symlink(real, error); ++links) {
+    const fs::path target = fs::read_symlink(real, error);
+    real = target.is_absolute() ? target : real.parent_path() / target;
+  }
+  return real;
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(fs::path target, bool in_cache)
-    : target_(std::move(target)), in_cache_(in_cache) {
-  if (fs::is_directory(target_)) {
+    : target_(behind_links(target)), in_cache_(in_cache) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(target_, ignored);
+  if (fs::is_directory(status)) {
     fail(EISDIR);
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    // A rename would put a file in the place of the device or the fifo.
+    throw usage_error(fmt::format("{}: can't be written: not a regular file", target_.string()),
+                      "choose another path");
   }
   std::string name = target_.string() + ".XXXXXX";
   fd_ = ::mkostemp(name.data(), O_CLOEXEC);

@@ -263,7 +263,8 @@ std::optional<fs::path> find_program(std::string_view name) {
   std::string folder;
   while (std::getline(folders, folder, ':')) {
     const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
-    if (fs::is_regular_file(candidate) && ::access(candidate.c_str(), X_OK) == 0) {
+    std::error_code unreadable;  // a folder in PATH that others may not enter
+    if (fs::is_regular_file(candidate, unreadable) && ::access(candidate.c_str(), X_OK) == 0) {
       return candidate;
     }
   }

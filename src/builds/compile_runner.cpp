@@ -198,13 +198,14 @@ Runner open_runner(const Build& build, Progress& progress) {
   const std::string key = runner_key(build, toolchain, sources);
   const fs::path target = runners_folder() / key;
   const Runner runner{target / "runner", target / "build.log"};
-  if (fs::exists(runner.program)) {
+  if (is_sound_runner(target)) {
     return runner;
   }
   const FileLock lock(lock_file("runner-" + key));
-  if (fs::exists(runner.program)) {
+  if (is_sound_runner(target)) {
     return runner;
   }
+  fs::remove_all(target);  // a damaged one
   const ScratchFolder scratch("compile");
   const fs::path folder = scratch.path() / "runner";
   make_folders(folder);
@@ -212,6 +213,7 @@ Runner open_runner(const Build& build, Progress& progress) {
   const json record = {{"label", build.label},
                        {"library_folder", fs::canonical(build.library_folder).string()},
                        {"sources_sha256", sources},
+                       {"program_sha256", sha256_file(folder / "runner")},
                        {"compiler", toolchain.compiler_version}};
   write_file(folder / "runner.json", record.dump(2) + "\n", true);
   move_folder(folder, target);

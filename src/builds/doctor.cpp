@@ -81,8 +81,8 @@ void check_runners(const fs::path& folder, Findings& findings) {
       findings.add(
           fmt::format("{}: a stale runner, compiled from other sources", runner.folder.string()),
           "driftaudit builds remove --stale");
-    } else if (!fs::exists(runner.folder / "runner")) {
-      findings.add(fmt::format("{}: its program is missing", runner.folder.string()),
+    } else if (!is_sound_runner(runner.folder)) {
+      findings.add(fmt::format("{}: its program is missing or damaged", runner.folder.string()),
                    fmt::format("rm -r {}", runner.folder.string()));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -137,6 +138,21 @@ std::string runner_sources_sha256() {
 bool is_stale(const RunnerRecord& runner) {
   return runner.library_folder.empty() || !fs::exists(runner.library_folder) ||
          runner.sources_sha256 != runner_sources_sha256();
+}
+
+bool is_sound_runner(const fs::path& folder) {
+  const fs::path program = folder / "runner";
+  if (::access(program.c_str(), R_OK | X_OK) != 0) {
+    return false;
+  }
+  try {
+    const json document = json::parse(read_file(folder / "runner.json", 1 << 20));
+    return document.at("program_sha256") == sha256_file(program);
+  } catch (const json::exception&) {
+    return false;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 bool has_current_runner(const fs::path& folder) {

@@ -39,6 +39,9 @@ bool has_current_runner(const std::filesystem::path& folder);
 /// Its sources have changed, or its build is gone, or its record is damaged.
 bool is_stale(const RunnerRecord& runner);
 
+/// Whether the program in a folder of runners/ is there, executable, and the one that was compiled.
+bool is_sound_runner(const std::filesystem::path& folder);
+
 /// The runners of builds at or below `folder`.
 std::vector<RunnerRecord> runners_below(const std::filesystem::path& folder);
 

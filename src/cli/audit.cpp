@@ -1,6 +1,8 @@
 #include "driftaudit/audit.hpp"
 
 #include <cstdio>
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <sys/ioctl.h>
@@ -15,6 +17,7 @@
 #include "driftaudit/process.hpp"
 #include "driftaudit/report.hpp"
 
+#include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/sided.hpp"
 
@@ -63,6 +66,20 @@ void check(const AuditOptions& options) {
   std::sort(modes.begin(), modes.end());
   require(std::adjacent_find(modes.begin(), modes.end()) == modes.end(),
           "--mode: a mode is named twice", "name each once");
+}
+
+/// An output must not replace an input or the other output.
+void check_apart(const std::string& output, const std::vector<std::string>& others) {
+  std::error_code ignored;
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  for (const std::string& other : others) {
+    if (!output.empty() && !other.empty() && place(output) == place(other)) {
+      throw usage_error(output + ": would be written over another file of this run",
+                        "choose another path for it");
+    }
+  }
 }
 
 /// Learns now, not after the run, that an output can't be written.
@@ -128,6 +145,8 @@ Status gate(const AuditOptions& options, const Summary& summary) {
 Status audit(AuditOptions options) {
   check(options);
   const bool write_out = !options.json || !options.out.empty();
+  check_apart(options.out, {options.prompts, options.text, options.markdown, options.model});
+  check_apart(options.markdown, {options.prompts, options.text, options.model});
   check_writable(options.out);
   check_writable(options.markdown);
   if (options.sides.empty()) {
@@ -178,16 +197,16 @@ void add_run_options(CLI::App& command, AuditOptions& options) {
       ->capture_default_str();
   command.add_option("--text", options.text, "the text that the mode score feeds to both sides");
   command.add_option("--new-tokens", settings.new_tokens, "tokens generated for a prompt")
-      ->check(CLI::Range(1U, 1000000U))
+      ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command.add_option("--top-k", settings.top_k, "sampling: keep the k highest (0: all)")
-      ->check(CLI::Range(0U, 1000000000U))
+      ->check(whole_number(0, 1000000000))
       ->capture_default_str();
   command.add_option("--seed", settings.seed, "sampling: seeds the generator before each prompt")
-      ->check(CLI::NonNegativeNumber)  // CLI11 would take -1 for 2^64 - 1
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   command.add_option("--temperature", settings.temperature, "sampling: divides the logits")
-      ->check(CLI::Range(1e-6, 1e6))
+      ->check(number_between(1e-6, 1e6))
       ->capture_default_str();
   command
       .add_option("--sampler", settings.sampler,
@@ -202,7 +221,7 @@ void add_run_options(CLI::App& command, AuditOptions& options) {
       ->check(CLI::IsMember({"stop", "force"}))
       ->capture_default_str();
   command.add_option("--keep-top", settings.keep_top, "logits kept of each step, the highest")
-      ->check(CLI::Range(2U, 1000000U))
+      ->check(whole_number(2, 1000000))
       ->capture_default_str();
   command.add_option("--threads", options.threads,
                      "[A:|B:|*:]N, intra-op threads of the runners (default 1)");
@@ -211,7 +230,7 @@ void add_run_options(CLI::App& command, AuditOptions& options) {
   command
       .add_option("--runner-timeout", options.runner_timeout,
                   "seconds of silence after which a runner counts as hung")
-      ->check(CLI::Range(0.1, 1e9))
+      ->check(number_between(0.1, 1e6))
       ->capture_default_str();
 }
 

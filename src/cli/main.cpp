@@ -1,6 +1,9 @@
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -43,11 +46,22 @@ int run(int argc, char** argv) {
   }
   try {
     install_interrupt_handlers();
-    return static_cast<int>(action());
+    const Status status = action();
+    if (std::fflush(stdout) != 0) {
+      throw std::system_error(errno, std::generic_category());
+    }
+    return static_cast<int>(status);
   } catch (const Error& error) {
     return report_error(error);
   } catch (const std::bad_alloc&) {
     return report_error(trouble("out of memory"));
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report_error(usage_error(
+        fmt::format("{}: {}", error.path1().string(), error.code().message()), "check the path"));
+  } catch (const std::system_error& error) {  // what printing throws
+    return report_error(
+        usage_error(fmt::format("stdout can't be written: {}", error.code().message()),
+                    "check where it is sent"));
   } catch (const std::exception& error) {
     return report_error(trouble(error.what()));
   }

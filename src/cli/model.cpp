@@ -1,11 +1,13 @@
 #include "driftaudit/model.hpp"
 
+#include <limits>
 #include <map>
 
 #include <fmt/core.h>
 
 #include "driftaudit/made_model.hpp"
 
+#include "cli/checks.hpp"
 #include "cli/command.hpp"
 
 namespace drift {
@@ -90,7 +92,7 @@ void add_make(CLI::App& model, Action& action) {
       "make", "make a checkpoint of noise, the same bytes on every machine, to measure with");
   add_choice(*command, "--preset", options->preset, presets(), "its sizes");
   command->add_option("--seed", options->seed, "of its noise")
-      ->check(CLI::NonNegativeNumber)  // CLI11 would take -1 for 2^64 - 1
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   add_choice(*command, "--format", options->format, formats(), "of its weights file");
   add_choice(*command, "--dtype", options->dtype, dtypes(), "that its weights are stored as");

@@ -135,13 +135,24 @@ void read_object(const std::string& place, const json& object, Reader& reader) {
 void read_json(std::string_view text, Reader& reader) {
   text = without_byte_order_mark(text);
   json list;
+  // Nothing in a prompt file is nested deeper; what is would overflow the stack later.
+  const auto shallow = [](int depth, json::parse_event_t, const json&) {
+    if (depth > 8) {
+      throw std::length_error("nested too deeply");
+    }
+    return true;
+  };
   try {
-    list = json::parse(text);
+    list = json::parse(text, shallow);
   } catch (const json::parse_error& error) {
     const std::size_t before = std::min(error.byte, text.size());
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(before), '\n');
     reader.fail(fmt::format("line {}", line), "not JSON in UTF-8");
+  } catch (const json::exception&) {
+    reader.fail("", "a number that is too large");
+  } catch (const std::length_error& error) {
+    reader.fail("", error.what());
   }
   if (!list.is_array()) {
     reader.fail("", "not a JSON array of prompts");
@@ -168,7 +179,8 @@ fs::path find_prompts(const std::string& name) {
       fs::exists(shipped / (name + ".txt"))) {
     return shipped / (name + ".txt");
   }
-  if (fs::exists(name)) {
+  std::error_code unreachable;  // too long a name, a loop of links
+  if (fs::exists(name, unreachable)) {
     return name;
   }
   std::vector<std::string> names;

@@ -29,6 +29,9 @@ json read_json(const fs::path& file) {
   } catch (const json::parse_error& error) {
     throw usage_error(fmt::format("{}: not JSON: error at byte {}", file.string(), error.byte),
                       "the file may be damaged; fetch or copy it again");
+  } catch (const json::exception&) {
+    throw usage_error(fmt::format("{}: a number that is too large", file.string()),
+                      "the file may be damaged; fetch or copy it again");
   }
 }
 

@@ -34,6 +34,47 @@ struct Change {
   bool new_tokens = true;  ///< keep the report's number of tokens
 };
 
+void append_settings(const SettingsRecord& settings, std::string& command) {
+  const SettingsRecord defaults;
+  if (settings.top_k != defaults.top_k) {
+    command += fmt::format(" --top-k {}", settings.top_k);
+  }
+  if (settings.seed != defaults.seed) {
+    command += fmt::format(" --seed {}", settings.seed);
+  }
+  if (settings.temperature != defaults.temperature) {
+    command += fmt::format(" --temperature {}", settings.temperature);
+  }
+  if (settings.sampler != defaults.sampler) {
+    command += " --sampler " + settings.sampler;
+  }
+  if (settings.on_divergence != defaults.on_divergence) {
+    command += " --on-divergence " + settings.on_divergence;
+  }
+  if (settings.ignore_eos) {
+    command += " --ignore-eos";
+  }
+  if (!settings.cache) {
+    command += " --no-cache";
+  }
+}
+
+/// Variables and threads, for both sides at once where they agree.
+void append_knobs(const std::vector<BuildRecord>& builds, std::string& command) {
+  const bool alike = builds.size() == 2 && builds[0].knobs == builds[1].knobs;
+  for (std::size_t i = 0; i < (alike ? 1 : builds.size()); ++i) {
+    for (const auto& [name, value] : builds[i].knobs) {
+      const std::string side = alike ? "" : (i == 0 ? "A:" : "B:");
+      command += " --env " + quoted(visible(side + name + "=" + value));
+    }
+  }
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    if (builds[i].threads > 1) {
+      command += fmt::format(" --threads {}:{}", i == 0 ? "A" : "B", builds[i].threads);
+    }
+  }
+}
+
 /// This report's audit again, with a change. Only options that aren't defaults are spelt out.
 std::string audit_command(const Report& report, const Change& change) {
   const SettingsRecord defaults;
@@ -53,6 +94,8 @@ std::string audit_command(const Report& report, const Change& change) {
   if (report.settings.modes != std::vector<std::string>{"greedy", "sample"}) {
     command += fmt::format(" --mode {}", fmt::join(report.settings.modes, ","));
   }
+  append_settings(report.settings, command);
+  append_knobs(report.builds, command);
   if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
     command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
   }

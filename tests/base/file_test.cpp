@@ -1,5 +1,6 @@
 #include "driftaudit/file.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +68,28 @@ TEST_F(FileTest, AnUnwritableTargetIsAUsageErrorThatNamesIt) {
 
 TEST_F(FileTest, AFolderAsTargetIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THROW(AtomicFile(root(), false), Error);
+}
+
+TEST_F(FileTest, WritesThroughASymbolicLink) {
+  write_file(root() / "real", "old");
+  fs::create_symlink("real", root() / "link");
+  write_file(root() / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(root() / "link"));
+  EXPECT_EQ(read_file(root() / "real"), "new");
+  fs::create_symlink("later", root() / "dangling");
+  write_file(root() / "dangling", "made");
+  EXPECT_EQ(read_file(root() / "later"), "made");
+}
+
+TEST_F(FileTest, NeverReplacesADeviceOrAFifo) {
+  ASSERT_EQ(::mkfifo((root() / "fifo").c_str(), 0600), 0);
+  EXPECT_THROW(AtomicFile(root() / "fifo", false), Error);
+  EXPECT_TRUE(fs::is_fifo(root() / "fifo"));
+}
+
+TEST_F(FileTest, RefusesAFifoWithoutWaitingForItsWriter) {
+  ASSERT_EQ(::mkfifo((root() / "fifo").c_str(), 0600), 0);
+  EXPECT_THROW(read_file(root() / "fifo"), Error);
 }
 
 TEST_F(FileTest, ATemporaryFolderVanishesUnlessMoved) {

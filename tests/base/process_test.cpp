@@ -52,6 +52,12 @@ TEST(RunProcess, NamesAProgramThatIsMissing) {
   }
 }
 
+TEST(FindProgram, PassesOverAFolderThatCannotBeRead) {
+  // A file in the place of a folder gives the same kind of error as one without permission.
+  ASSERT_EQ(::setenv("PATH", ("/etc/passwd:" + environment_value("PATH")).c_str(), 1), 0);
+  EXPECT_TRUE(find_program("sh").has_value());
+}
+
 TEST(RunProcess, NamesAProgramThatCannotBeExecuted) {
   EXPECT_THROW(run_process({{"/etc/passwd"}, {}, {}}), Error);
 }

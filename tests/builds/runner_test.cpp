@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +54,19 @@ TEST_F(RunnerTest, CompilesOnceAgainstTheBuildsOwnHeadersAndLibraries) {
   EXPECT_EQ(fs::last_write_time(runner.program), time);
   EXPECT_TRUE(installed_builds().at(0).has_runner);
   EXPECT_EQ(cached_runners().size(), 1U);
+}
+
+TEST_F(RunnerTest, CompilesAgainWhenTheProgramIsDamaged) {
+  const fs::path program = open().program;
+  const std::string whole = read_file(program);
+  for (const auto& damage : std::vector<std::function<void()>>{
+           [&] { write_file(program, ""); }, [&] { write_file(program, whole + "x"); },
+           [&] { fs::permissions(program, fs::perms::owner_read); }, [&] { fs::remove(program); },
+           [&] { fs::remove(program.parent_path() / "runner.json"); }}) {
+    damage();
+    EXPECT_FALSE(is_sound_runner(program.parent_path()));
+    EXPECT_EQ(run_process({{open().program.string()}, std::nullopt, {}}).out, "7 0\n");
+  }
 }
 
 TEST_F(RunnerTest, CompilesAgainWhenSourcesOrFlagsChange) {

@@ -102,6 +102,9 @@ INSTANTIATE_TEST_SUITE_P(
                       PromptCase{"NotUtf8", "p.txt", "fine\nbad \xff\n", "line 2"},
                       PromptCase{"BadEscape", "p.txt", "a \\q\n", "line 1"},
                       PromptCase{"NotJson", "p.json", "[\"a\",", "p.json"},
+                      PromptCase{"DeeplyNested", "p.json",
+                                 std::string(100000, '[') + std::string(100000, ']'), "nested"},
+                      PromptCase{"HugeNumber", "p.json", "[[1e999]]", "too large"},
                       PromptCase{"IdOutsideTheVocabulary", "p.json", "[[1, 999999]]", "999999"},
                       PromptCase{"NegativeId", "p.json", "[[1, -1]]", "-1"}),
     [](const auto& bad) { return bad.param.name; });
@@ -118,6 +121,45 @@ TEST_F(BadInput, ATextThatIsTooShortOrNotUtf8IsNamed) {
   expect_error(audit({"--model", "mini", "--mode", "score", "--text", file("t", "")}), 2, "t: ");
   expect_error(audit({"--model", "mini", "--mode", "score", "--text", file("t", "\xff\xfe")}), 2,
                "t: ");
+}
+
+TEST_F(BadInput, AnOutputThatWouldReplaceAnInputIsRefused) {
+  const std::string prompts = file("p.txt", "One");
+  expect_error(audit({"--model", "mini", "--prompts", prompts, "--out", "./p.txt"}), 2, "p.txt");
+  EXPECT_EQ(read_file(prompts), "One");
+  expect_error(audit({"--model", "mini", "--out", "same", "--markdown", "same"}), 2, "same");
+}
+
+TEST_F(BadInput, ADeviceIsNoOutput) {
+  expect_error(audit({"--model", "mini", "--markdown", "/dev/null"}), 2, "/dev/null");
+}
+
+TEST_F(BadInput, APathThatTheSystemRefusesIsNamed) {
+  expect_error(audit({"--model", "mini", "--out", std::string(300, 'x')}), 2, "xxx");
+  expect_error(audit({"--model", "mini", "--prompts", std::string(300, 'x')}), 2, "xxx");
+}
+
+TEST_F(BadInput, NumbersThatAreNoneAreBadUsage) {
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--temperature", "nan"},
+                                                        {"--runner-timeout", "nan"},
+                                                        {"--seed", "-1"},
+                                                        {"--seed", "18446744073709551616"},
+                                                        {"--seed", "010"},
+                                                        {"--top-k", "-1"},
+                                                        {"--new-tokens", "0"},
+                                                        {"--keep-top", "1"}}) {
+    expect_error(audit({option + "=" + value}), 2, value);
+  }
+}
+
+TEST_F(BadInput, AStdoutThatCannotBeWrittenIsAnError) {
+  const ProgramRun run = run_program({"builds", "list", "--all"}, folder(), {});
+  EXPECT_EQ(run.status, 0);
+  const ProcessResult full = run_process(
+      {{"sh", "-c", std::string(DRIFTAUDIT_PROGRAM) + " builds list --all > /dev/full"}, {}, {}});
+  EXPECT_EQ(full.end.exit_code, 2);
+  EXPECT_THAT(full.err, HasSubstr("error: stdout can't be written"));
 }
 
 TEST_F(BadInput, AnOutputThatCannotBeWrittenIsRefusedAtOnce) {

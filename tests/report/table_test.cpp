@@ -28,9 +28,9 @@ verdict  tokens changed in 1 of 2 prompts
   earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
   closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 next     do tokens still change when both sides draw alike?
-           driftaudit audit january-2022 december-2022 --sampler fixed
+           driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --sampler fixed
          how do the sides compare past the changed token?
-           driftaudit audit january-2022 december-2022 --on-divergence force
+           driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --on-divergence force
 )";
 
 TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
@@ -204,7 +204,21 @@ TEST(ReportTable, ShowsBsOwnChoiceWhereTheTokenWasImposed) {
   }
   const std::string table = report_table(report, false, 80);
   EXPECT_THAT(table, HasSubstr("    B   the[ Queen] said\n"));
-  EXPECT_THAT(table, Not(HasSubstr("--on-divergence")));
+  EXPECT_THAT(table, Not(HasSubstr("past the changed token")));
+}
+
+TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
+  Report report = made_report();
+  report.settings.top_k = 0;
+  report.settings.seed = 7;
+  report.settings.temperature = 2.5;
+  report.settings.cache = false;
+  report.settings.ignore_eos = true;
+  report.settings.on_divergence = "force";
+  report.builds[1].threads = 2;
+  EXPECT_THAT(report_table(report, false, 120),
+              HasSubstr("december-2022 --top-k 0 --seed 7 --temperature 2.5 --on-divergence force "
+                        "--ignore-eos --no-cache --env B:ATEN_CPU_CAPABILITY=avx2 --threads B:2 "));
 }
 
 TEST(VerdictSentence, SaysWhatChangedAndHowCloseTheNearestTokenCame) {
@@ -283,11 +297,11 @@ Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompt
 
 Next: do tokens still change when both sides draw alike?
 
-    driftaudit audit january-2022 december-2022 --sampler fixed
+    driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --sampler fixed
 
 Next: how do the sides compare past the changed token?
 
-    driftaudit audit january-2022 december-2022 --on-divergence force
+    driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --on-divergence force
 )");
   EXPECT_THAT(
       report_markdown(scored_report()),
