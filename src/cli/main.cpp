@@ -25,6 +25,20 @@ int report_error(const Error& error) {
   return static_cast<int>(error.status());
 }
 
+/// What is wrong with a command line, with the help that tells more.
+Error usage_problem(const CLI::App& app, int argc, char** argv, const std::string& what) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  if (!given.empty()) {
+    return usage_error(what, "see driftaudit " + given.front()->get_name() + " --help");
+  }
+  const std::string word = argc > 1 ? argv[1] : "";
+  const std::string hint = "commands: audit, builds, model; see driftaudit --help";
+  if (word.empty()) {
+    return usage_error("no command is given", hint);
+  }
+  return usage_error(word[0] == '-' ? what : word + ": no such command", hint);
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "did this libtorch upgrade change my model's answers, by how much, and how close was "
@@ -42,7 +56,7 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) {  // --help, --version
       return app.exit(error);
     }
-    return report_error(usage_error(error.what(), "see driftaudit --help"));
+    return report_error(usage_problem(app, argc, argv, error.what()));
   }
   try {
     install_interrupt_handlers();

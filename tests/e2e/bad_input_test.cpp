@@ -63,6 +63,11 @@ TEST_F(BadInput, AFolderWithoutTorchIsNamed) {
 
 TEST_F(BadInput, OneSideAloneIsBadUsage) { expect_error(audit({"1.10.1"}), 2, "two sides"); }
 
+TEST_F(BadInput, AnUnknownCommandIsNamed) {
+  expect_error(run_program({"bogus"}, folder()), 2, "bogus: no such command");
+  expect_error(run_program({}, folder()), 2, "no command is given");
+}
+
 TEST_F(BadInput, AnUnknownOptionIsBadUsage) {
   expect_error(audit({"--no-such-option"}), 2, "--no-such-option");
 }
