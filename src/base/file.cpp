@@ -97,9 +97,8 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 namespace {
 
 /// Where a path leads: a rename would replace a symbolic link and not what it points to.
-fs::path behind_links(const fs::path& path) {
+fs::path behind_links(fs::path real) {
   std::error_code error;
-  fs::path real = path;
   // As many links as the system itself would follow; then opening it says what is wrong.
   for (int links = 0; links < 40 && fs::is_symlink(real, error); ++links) {
     const fs::path target = fs::read_symlink(real, error);
@@ -111,7 +110,7 @@ fs::path behind_links(const fs::path& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(fs::path target, bool in_cache)
-    : target_(behind_links(target)), in_cache_(in_cache) {
+    : target_(behind_links(std::move(target))), in_cache_(in_cache) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::is_directory(status)) {

@@ -38,11 +38,11 @@ fs::path data_folder() {
   }
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "driftaudit";
+  fs::path installed = program.parent_path().parent_path() / "share" / "driftaudit";
   if (!error && fs::is_directory(installed)) {
     return installed;
   }
-  const fs::path source = DRIFTAUDIT_SOURCE_FOLDER;
+  fs::path source = DRIFTAUDIT_SOURCE_FOLDER;
   if (fs::is_directory(source / "venvs")) {
     return source;
   }

@@ -101,7 +101,7 @@ ChildProcess::ChildProcess(const Command& command, Streams streams) {
   std::vector<std::string> environment_strings;
   if (command.environment) {
     for (const auto& [key, value] : *command.environment) {
-      environment_strings.push_back(key + "=" + value);
+      environment_strings.push_back(fmt::format("{}={}", key, value));
     }
   }
   const std::vector<char*> arguments = pointers(command.arguments);
