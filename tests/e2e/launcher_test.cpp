@@ -105,6 +105,25 @@ TEST_F(Launcher, PrintsTheExactLineWhereItMayNotInstall) {
   EXPECT_THAT(calls(), Not(HasSubstr("apt-get")));
 }
 
+TEST_F(Launcher, AsksOnATerminalAndInstallsOnlyOnAYes) {
+  tool("id", "echo 1000");
+  tool("dpkg-query", "shift 3; for p; do [ $p = libzip-dev ] || echo installed $p; done");
+  tool("sudo", "");
+  const auto answer = [&](const std::string& word) {
+    fs::remove(root() / "calls");
+    // script gives it a terminal; the pause lets the question come before the answer.
+    const std::string line = "(sleep 1; echo " + word + "; sleep 1) | script -qec '" +
+                             (root() / "driftaudit").string() + " audit' /dev/null";
+    const std::map<std::string, std::string> environment = {
+        {"PATH", (root() / "bin").string() + ":/usr/bin:/bin"}, {"ROOT", root().string()}};
+    return run_process({{"sh", "-c", line}, environment, {}}).out;
+  };
+  EXPECT_THAT(answer("n"), HasSubstr("hint: as root: apt-get update"));
+  EXPECT_THAT(calls(), Not(HasSubstr("sudo")));
+  EXPECT_THAT(answer("y"), HasSubstr("driftaudit needs: libzip-dev."));
+  EXPECT_THAT(calls(), HasSubstr("sudo apt-get install -y libzip-dev"));
+}
+
 TEST_F(Launcher, SaysWhenAptFails) {
   tool("dpkg-query", "exit 1");
   tool("apt-get", "exit 100");
