@@ -100,7 +100,7 @@ TEST(Tokenizer, RefusesWhatIsNotUtf8AndSaysWhere) {
 
 TEST(Tokenizer, EncodesAWordOfAHundredThousandCharactersInNoTime) {
   std::string word;
-  for (int i = 0; i < 100'000; ++i) {
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
     word.push_back(static_cast<char>('a' + (i * i + i / 7) % 26));
   }
   const auto start = std::chrono::steady_clock::now();
