@@ -43,6 +43,11 @@ Step kept_step(const wire::Step& step, std::uint32_t keep_top) {
   return kept;
 }
 
+/// Steps that a task has unless it stops early.
+std::uint64_t planned_steps(const wire::Task& task) {
+  return task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
+}
+
 /// The event as what must come next. A runner that says something else is broken.
 template <class T>
 T expect(RunnerProcess::Event event, const std::string& side) {
@@ -79,7 +84,7 @@ class Capture {
     }
     std::uint64_t total = 0;
     for (const wire::Task& task : tasks_) {
-      total += task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
+      total += planned_steps(task);
     }
     progress_.start("running", total, Progress::Unit::kTokens);
     std::uint64_t planned = 0;
@@ -88,7 +93,7 @@ class Capture {
       const wire::Task& task = tasks_[t];
       prompt = t > 0 && tasks_[t - 1].mode == task.mode ? prompt + 1 : 1;
       run_task(task, prompt, planned);
-      planned += task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
+      planned += planned_steps(task);
     }
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       take_done(i);

@@ -144,7 +144,6 @@ Status gate(const AuditOptions& options, const Summary& summary) {
 
 Status audit(AuditOptions options) {
   check(options);
-  const bool write_out = !options.json || !options.out.empty();
   check_apart(options.out, {options.prompts, options.text, options.markdown, options.model});
   check_apart(options.markdown, {options.prompts, options.text, options.model});
   check_writable(options.out);
@@ -165,7 +164,7 @@ Status audit(AuditOptions options) {
 
   Report report = run_audit(request, model, *progress);
   report.tool = "driftaudit " DRIFTAUDIT_VERSION;
-  if (write_out && !options.out.empty()) {
+  if (!options.out.empty()) {
     write_report(report, options.out);
   }
   if (!options.markdown.empty()) {
