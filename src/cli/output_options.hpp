@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// Where a command's result goes.
+struct OutputOptions {
+  std::string out;  ///< the report's path; empty: none is written
+  std::string markdown;
+  bool json = false;
+  bool quiet = false;
+  bool out_given = false;
+};
+
+/// Adds them to a command. `out` is the default path of the report, or empty.
+void add_output_options(CLI::App& command, OutputOptions& options, const std::string& out);
+
+/// With `--json` alone the report goes to stdout and to no file. To be called when the command line
+/// has been parsed.
+void settle_outputs(const CLI::App& command, OutputOptions& options);
+
+/// Learns now, not after the work, that an output can't be written or would replace an input or
+/// another output. Errors (usage).
+void check_outputs(const OutputOptions& options, const std::vector<std::string>& inputs);
+
+/// Writes the report and the Markdown, and prints the report's view (or the report itself).
+void put_out(const OutputOptions& options, const Report& report);
+
+}  // namespace drift

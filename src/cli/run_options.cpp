@@ -1,0 +1,146 @@
+#include "cli/run_options.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "driftaudit/build_store.hpp"
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/process.hpp"
+
+#include "cli/checks.hpp"
+#include "cli/sided.hpp"
+
+namespace drift {
+namespace {
+
+void require(bool holds, const std::string& what, const std::string& hint) {
+  if (!holds) {
+    throw usage_error(what, hint);
+  }
+}
+
+std::vector<Prompt> text_windows(const RunOptions& options, const Model& model) {
+  if (options.text.empty()) {
+    return {};
+  }
+  std::vector<std::int32_t> ids;
+  try {
+    ids = model.tokenizer.encode(read_file(options.text));
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const bool named = what.rfind(options.text, 0) == 0;
+    throw usage_error(named ? what : options.text + ": " + what, error.hint());
+  }
+  require(ids.size() > 1, options.text + ": a text of fewer than two tokens can't be scored",
+          "score a longer one");
+  return score_windows(ids, model.tokenizer, model.config.n_positions);
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::string> modes) {
+  SettingsRecord& settings = options.settings;
+  settings.modes = std::move(modes);
+  command.add_option("--model", options.model, "auto, mini, gpt2, a folder or a weights file")
+      ->capture_default_str();
+  command.add_option("--prompts", options.prompts, "a shipped set (eight, alice-200) or a file")
+      ->capture_default_str();
+  command.add_option("--mode", settings.modes, "greedy, sample, score; several by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"greedy", "sample", "score"}))
+      ->capture_default_str();
+  command.add_option("--text", options.text, "the text that the mode score feeds to both sides");
+  command.add_option("--new-tokens", settings.new_tokens, "tokens generated for a prompt")
+      ->check(whole_number(1, 1000000))
+      ->capture_default_str();
+  command.add_option("--top-k", settings.top_k, "sampling: keep the k highest (0: all)")
+      ->check(whole_number(0, 1000000000))
+      ->capture_default_str();
+  command.add_option("--seed", settings.seed, "sampling: seeds the generator before each prompt")
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
+  command.add_option("--temperature", settings.temperature, "sampling: divides the logits")
+      ->check(number_between(1e-6, 1e6))
+      ->capture_default_str();
+  command
+      .add_option("--sampler", settings.sampler,
+                  "torch: each build's own generator; fixed: one of ours on both sides")
+      ->check(CLI::IsMember({"torch", "fixed"}))
+      ->capture_default_str();
+  command.add_flag("--ignore-eos", settings.ignore_eos, "go on past the end-of-text token");
+  command.add_flag("--no-cache", options.no_cache, "no KV cache: the whole context at each step");
+  command
+      .add_option("--on-divergence", settings.on_divergence,
+                  "stop: compare up to a changed token; force: feed A's tokens to B")
+      ->check(CLI::IsMember({"stop", "force"}))
+      ->capture_default_str();
+  command.add_option("--keep-top", settings.keep_top, "logits kept of each step, the highest")
+      ->check(whole_number(2, 1000000))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads,
+                     "[A:|B:|*:]N, intra-op threads of the runners (default 1)");
+  command.add_option("--env", options.environment,
+                     "[A:|B:|*:]NAME=VALUE, a variable of the runners; may be repeated");
+  command
+      .add_option("--runner-timeout", options.runner_timeout,
+                  "seconds of silence after which a runner counts as hung")
+      ->check(number_between(0.1, 1e6))
+      ->capture_default_str();
+  command.add_flag("--offline", options.offline, "fetch nothing");
+}
+
+void note_given(const CLI::App& command, RunOptions& options) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) {
+      options.given.insert(option->get_name());
+    }
+  }
+}
+
+bool has_mode(const RunOptions& options, const std::string& mode) {
+  const std::vector<std::string>& modes = options.settings.modes;
+  return std::find(modes.begin(), modes.end(), mode) != modes.end();
+}
+
+void check_run_options(const RunOptions& options) {
+  require(!has_mode(options, "score") || !options.text.empty(), "--mode score: no text to score",
+          "name a file with --text");
+  require(has_mode(options, "score") || options.text.empty(),
+          "--text: only the mode score reads a text", "add --mode score");
+  std::vector<std::string> modes = options.settings.modes;
+  std::sort(modes.begin(), modes.end());
+  require(std::adjacent_find(modes.begin(), modes.end()) == modes.end(),
+          "--mode: a mode is named twice", "name each once");
+}
+
+AuditRequest request_of(const RunOptions& options, const Model& model) {
+  AuditRequest request;
+  request.settings = options.settings;
+  request.settings.cache = !options.no_cache;
+  request.settings.text = options.text;
+  request.timeout_seconds = options.runner_timeout;
+  request.prompts = load_prompts(options.prompts, model.tokenizer, model.config);
+  request.text = text_windows(options, model);
+  return request;
+}
+
+Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
+               Progress& progress) {
+  const Sided environment = parse_sided_environment(options.environment);
+  Side side;
+  side.build = open_build(name, BuildOptions{options.offline}, progress);
+  side.runner = open_runner(side.build, progress).program;
+  side.environment = runner_environment(current_environment(), environment.of.at(index));
+  side.threads = parse_sided_threads(options.threads).at(index);
+  const std::string fault = environment_value("DRIFTAUDIT_TEST_FAULT");
+  if (fault.rfind(index == 0 ? "A:" : "B:", 0) == 0) {
+    side.fault = fault.substr(2);
+  }
+  return side;
+}
+
+}  // namespace drift

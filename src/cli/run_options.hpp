@@ -1,0 +1,45 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "driftaudit/audit.hpp"
+
+namespace drift {
+
+/// The options that say what is run, shared by the commands that run builds.
+struct RunOptions {
+  std::string model = "auto";
+  std::string prompts = "eight";
+  std::string text;
+  SettingsRecord settings;
+  bool no_cache = false;
+  std::vector<std::string> threads;
+  std::vector<std::string> environment;
+  double runner_timeout = 300;
+  bool offline = false;
+  std::set<std::string> given;  ///< those named on the command line: "--seed"
+};
+
+/// Adds them to a command. `modes` is the default of `--mode`.
+void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::string> modes);
+
+/// Fills `given`; to be called when the command line has been parsed.
+void note_given(const CLI::App& command, RunOptions& options);
+
+/// What the parser alone can't see. Errors (usage).
+void check_run_options(const RunOptions& options);
+
+bool has_mode(const RunOptions& options, const std::string& mode);
+
+/// What the sides are asked to do; the sides themselves are still to come.
+AuditRequest request_of(const RunOptions& options, const Model& model);
+
+/// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.
+Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
+               Progress& progress);
+
+}  // namespace drift
