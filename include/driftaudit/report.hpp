@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/step.hpp"
 
@@ -95,6 +96,7 @@ struct Report {
   std::vector<PromptComparison> comparison;
   Summary summary;
   std::vector<std::pair<std::string, Summary>> by_mode;
+  std::optional<BisectRecord> bisect;  ///< of kind "bisect", which has no comparison and no summary
 };
 
 /// Writes the report atomically, streaming its runs: memory beyond the report itself is one step's.

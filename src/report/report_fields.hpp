@@ -6,7 +6,7 @@
 //   v.if_set(key, optional)    a key that is left out without a value
 //   v.if_not_zero(key, count)  a key that is left out for 0
 //   v.from_one(key, count)     a count that begins at 1
-//   v.digest(key, text)        32 hexadecimal digits
+//   v.digest(key, text)        32 hexadecimal digits; an optional one may be null
 //   v.hex_if_set(key, number)  16 hexadecimal digits, or left out
 //   v.one_of(key, text, names) a text out of a list
 //   v.side(key, char)          "A" or "B"
@@ -149,6 +149,48 @@ void fields(auto& v, Is<Summary> auto& s) {
   v.if_set("perplexity_b", s.perplexity_b);
   v.if_set("kl_percentiles", s.kl_percentiles);
   v.if_set("top1_agreement", s.top1_agreement);
+}
+
+void fields(auto& v, Is<BisectPart> auto& p) {
+  v.one_of("mode", p.mode, kModeNames);
+  v.from_one("prompt", p.prompt);
+  v.from_one("steps", p.steps);
+}
+
+void fields(auto& v, Is<BisectCandidate> auto& c) {
+  v("label", c.label);
+  v("released", c.released);
+  v.one_of("state", c.state, {"full", "part", "assumed", "untested", "skipped"});
+  v("equals_first", c.equals_first);
+  v("class", c.class_index);
+  v.digest("digest", c.digest);
+}
+
+void fields(auto& v, Is<BisectBoundary> auto& b) {
+  v("before", b.before);
+  v("after", b.after);
+  v("proved", b.proved);
+  v("between", b.between);
+}
+
+void fields(auto& v, Is<BisectSkip> auto& s) {
+  v("label", s.label);
+  v("reason", s.reason);
+}
+
+void fields(auto& v, Is<BisectRecord> auto& b) {
+  v.one_of("measure", b.measure, {"bits", "tokens", "max-logit-diff"});
+  v("max_logit_diff", b.max_logit_diff);
+  v("all", b.all);
+  v("exhaustive", b.exhaustive);
+  v("ends_equal", b.ends_equal);
+  v("probes", b.probes);
+  v("part", b.part);
+  v("candidates", b.candidates);
+  v("boundaries", b.boundaries);
+  v("classes", b.classes);
+  v("skipped", b.skipped);
+  v("assumed", b.assumed);
 }
 
 /// Names of enumerated values, by their number.

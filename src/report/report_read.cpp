@@ -180,6 +180,12 @@ class FieldReader {
       throw Place(place_, key).error("not 32 hexadecimal digits");
     }
   }
+  void digest(const char* key, std::optional<std::string>& to) {
+    (*this)(key, to);
+    if (to && !is_hex(*to, 32)) {
+      throw Place(place_, key).error("not 32 hexadecimal digits");
+    }
+  }
   void hex_if_set(const char* key, std::optional<std::uint64_t>& to) {
     const JsonValue* value = optional(key);
     if (value == nullptr) {
@@ -291,7 +297,7 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of("kind", report.kind, {"audit"});
+    reader.one_of("kind", report.kind, {"audit", "record", "bisect"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
@@ -301,8 +307,12 @@ class ReportReader {
     reader("builds", report.builds);
     take_runs(reader.required("runs"), report);
     take_tokens(reader.required("tokens"), report);
-    take_comparison(reader.required("comparison"), report);
-    take_summary(reader.required("summary"), report);
+    if (report.kind == "bisect") {
+      take_bisect(reader, report.bisect.emplace());
+    } else {
+      take_comparison(reader.required("comparison"), report);
+      take_summary(reader.required("summary"), report);
+    }
     reader.done();
     return report;
   }
@@ -355,6 +365,18 @@ class ReportReader {
     }
     reader("prompts", report.comparison);
     reader.done();
+  }
+
+  void take_bisect(FieldReader& reader, BisectRecord& bisect) {
+    reader("bisect", bisect);
+    const Place place(root_, "bisect");
+    const Place candidates(place, "candidates");
+    for (std::size_t i = 0; i < bisect.candidates.size(); ++i) {
+      if (bisect.candidates[i].class_index.value_or(0) >= bisect.classes.size() &&
+          bisect.candidates[i].class_index) {
+        throw Place(Place(candidates, i), "class").error("no such class");
+      }
+    }
   }
 
   void take_summary(const JsonValue& value, Report& report) {

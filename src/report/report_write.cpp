@@ -124,6 +124,7 @@ class FieldWriter {
   }
   void from_one(const char* key, std::uint32_t count) { (*this)(key, count); }
   void digest(const char* key, const std::string& digits) { (*this)(key, digits); }
+  void digest(const char* key, const std::optional<std::string>& digits) { (*this)(key, digits); }
   void hex_if_set(const char* key, const std::optional<std::uint64_t>& value) {
     if (value) {
       (*this)(key, fmt::format("{:016x}", *value));
@@ -214,12 +215,25 @@ void write_tokens(Lines& lines, const std::map<std::int32_t, std::string>& token
     lines.text() += fmt::format("{}\"{}\":", std::exchange(separator, ",\n"), id);
     append_text(lines.text(), escape_unprintable(bytes));
   }
-  lines.text() += tokens.empty() ? "},\n" : "\n},\n";
+  lines.text() += tokens.empty() ? "}" : "\n}";
+}
+
+void write_comparison(Lines& lines, const Report& report) {
+  lines.text() += ",\n\"comparison\":{\"basis\":";
+  append(lines.text(), report.basis);
+  lines.text() += ",";
+  write_lines(lines, "prompts", report.comparison);
+  lines.text() += "}";
+}
+
+void write_bisect(Lines& lines, const BisectRecord& bisect) {
+  lines.text() += ",\n\"bisect\":";
+  append(lines.text(), bisect);
 }
 
 void write_summary(Lines& lines, const Report& report) {
   std::string& out = lines.text();
-  out += "\"summary\":{";
+  out += ",\n\"summary\":{";
   FieldWriter writer(out);
   fields(writer, report.summary);
   out += ",\n\"by_mode\":{";
@@ -228,7 +242,7 @@ void write_summary(Lines& lines, const Report& report) {
     out += fmt::format("{}\"{}\":", std::exchange(separator, ",\n"), mode);
     append(out, summary);
   }
-  out += report.by_mode.empty() ? "}}\n" : "\n}}\n";
+  out += report.by_mode.empty() ? "}}" : "\n}}";
 }
 
 template <class T>
@@ -252,13 +266,13 @@ void write_to(const Report& report, const Sink& sink) {
   lines.text() += ",\n";
   write_runs(lines, report.runs);
   write_tokens(lines, report.tokens);
-  lines.text() += "\"comparison\":{\"basis\":";
-  append(lines.text(), report.basis);
-  lines.text() += ",";
-  write_lines(lines, "prompts", report.comparison);
-  lines.text() += "},\n";
-  write_summary(lines, report);
-  lines.text() += "}\n";
+  if (report.bisect) {
+    write_bisect(lines, *report.bisect);
+  } else {
+    write_comparison(lines, report);
+    write_summary(lines, report);
+  }
+  lines.text() += "\n}\n";
   lines.flush();
 }
 

@@ -172,6 +172,32 @@ Report identical_report() {
   return report;
 }
 
+Report bisect_report() {
+  Report report;
+  fill_head(report);
+  report.kind = "bisect";
+  report.settings.modes = {"greedy"};
+  report.tokens.clear();
+  BisectRecord& b = report.bisect.emplace();
+  b.all = true;
+  b.probes = 6;
+  b.part = BisectPart{"greedy", 2, 1};
+  b.max_logit_diff = 0.5;
+  const std::string digest = std::string(31, 'd');
+  b.candidates = {{"1.10.1", "2021-12-15", "full", true, 0, digest + "0"},
+                  {"1.10.2", "2022-01-27", "assumed", {}, {}, {}},
+                  {"1.11.0", "2022-03-10", "full", true, 0, digest + "0"},
+                  {"1.12.0", "2022-06-28", "full", false, 1, digest + "1"},
+                  {"1.12.1", "2022-08-05", "part", false, {}, digest + "2"},
+                  {"1.13.0", "2022-10-28", "skipped", {}, {}, {}},
+                  {"1.13.1", "2022-12-15", "full", false, 2, digest + "3"}};
+  b.boundaries = {{"1.11.0", "1.12.0", true, {}}, {"1.12.0", "1.13.1", false, {"1.13.0"}}};
+  b.classes = {{"1.10.1", "1.11.0"}, {"1.12.0"}, {"1.13.1"}};
+  b.skipped = {{"1.13.0", "1.13.0: its runner doesn't compile"}};
+  b.assumed = {"1.10.2"};
+  return report;
+}
+
 Report scored_report() {
   Report report = identical_report();
   report.settings.modes = {"score"};

@@ -19,4 +19,7 @@ Report identical_report();
 /// A text scored by both sides.
 Report scored_report();
 
+/// Seven releases: two boundaries, of which one is proved, one release skipped, one assumed.
+Report bisect_report();
+
 }  // namespace drift

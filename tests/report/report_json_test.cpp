@@ -37,9 +37,10 @@ class ReportJson : public ::testing::Test {
     }
     return "accepted";
   }
-  /// The refusal of the made report with its first `from` replaced.
-  std::string refusal_with(const std::string& from, const std::string& to) {
-    std::string json = report_json(made_report());
+  /// The refusal of a report, the made one, with its first `from` replaced.
+  std::string refusal_with(const std::string& from, const std::string& to,
+                           const Report& report = made_report()) {
+    std::string json = report_json(report);
     const std::size_t at = json.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return refusal(json.replace(at, from.size(), to));
@@ -47,7 +48,8 @@ class ReportJson : public ::testing::Test {
 };
 
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
-  for (const Report& report : {made_report(), identical_report(), scored_report(), Report{}}) {
+  for (const Report& report :
+       {made_report(), identical_report(), scored_report(), bisect_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -213,6 +215,18 @@ TEST_F(ReportJson, RefusesUnknownNames) {
   EXPECT_THAT(refusal_with("\"inf\"", "\"infinite\""), HasSubstr("/runs/0/steps/1/"));
   EXPECT_THAT(refusal_with("0000000000\"", "000000000\""), HasSubstr("hexadecimal"));
   EXPECT_THAT(refusal_with("\"10\":", "\"010\":"), HasSubstr("/tokens/010: not a token's id"));
+}
+
+TEST_F(ReportJson, RefusesABisectionThatContradictsItself) {
+  const Report report = bisect_report();
+  EXPECT_THAT(refusal_with("\"class\":2", "\"class\":3", report),
+              HasSubstr("/bisect/candidates/6/class: no such class"));
+  EXPECT_THAT(refusal_with("ddd0\"", "ddd\"", report),
+              HasSubstr("/bisect/candidates/0/digest: not 32 hexadecimal digits"));
+  EXPECT_THAT(refusal_with("\"kind\":\"bisect\"", "\"kind\":\"audit\"", report),
+              HasSubstr("/comparison: missing"));
+  EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"bisect\""),
+              HasSubstr("/bisect: missing"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {

@@ -37,6 +37,7 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(made_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(identical_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(scored_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(bisect_report()))));
 }
 
 /// Whether a key may be left out.
@@ -77,7 +78,7 @@ std::vector<std::string> pointers_of(const json& document) {
 
 TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report()}) {
+  for (const Report& report : {made_report(), scored_report(), bisect_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
@@ -98,7 +99,7 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
 
 TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report()}) {
+  for (const Report& report : {made_report(), scored_report(), bisect_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;
