@@ -49,6 +49,8 @@ struct PromptComparison {
   std::uint64_t steps_flip_possible = 0;    ///< changed, and no flip ruled out: see StepDifference
   std::uint64_t steps_not_compared = 0;
   std::uint64_t non_finite = 0;
+  std::uint64_t steps_on_kept = 0;        ///< changed, and compared on kept logits alone
+  std::uint64_t gap_changes_unknown = 0;  ///< changed, and without a gap change
 };
 
 /// The figures of the report's summary, over all prompts or those of one mode. Prompts are counted
@@ -70,6 +72,10 @@ struct Summary {
   std::optional<double> min_step_margin;
   std::uint64_t steps_flip_possible = 0;
   std::uint64_t non_finite = 0;
+  /// Changed steps of which only kept logits were compared: with any, max_abs_logit_diff is a lower
+  /// bound, and steps_flip_possible too.
+  std::uint64_t steps_on_kept = 0;
+  std::uint64_t gap_changes_unknown = 0;  ///< changed greedy steps without a gap change
   // Score mode only.
   std::optional<double> perplexity_a, perplexity_b;  ///< exp of minus the mean log-probability
   std::map<std::string, double> kl_percentiles;      ///< "50", "90", "99", "100", nearest rank

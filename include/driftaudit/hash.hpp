@@ -38,4 +38,7 @@ std::string sha256_file(const std::filesystem::path& path,
 /// XXH3-128 of the bytes in its canonical (big-endian) form, 32 hexadecimal digits.
 std::string xxh3_128_hex(std::span<const std::byte> bytes);
 
+/// XXH3-64 of the bytes.
+std::uint64_t xxh3_64(std::span<const std::byte> bytes);
+
 }  // namespace drift

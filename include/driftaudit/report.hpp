@@ -9,9 +9,30 @@
 
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
+#include "driftaudit/gates.hpp"
+#include "driftaudit/logits_file.hpp"
 #include "driftaudit/step.hpp"
 
 namespace drift {
+
+struct HostRecord {
+  std::string cpu;     ///< "AMD EPYC 7713"
+  std::string os;      ///< "Debian GNU/Linux 12"
+  std::string kernel;  ///< "Linux 6.1.0"
+  std::uint32_t cores = 0;
+  std::vector<std::string> cpu_flags;  ///< those that kernels choose by: avx2, avx512f, amx_bf16, …
+};
+
+/// This machine.
+HostRecord this_host();
+
+/// Where and when a side ran that was taken from a saved report.
+struct RecordedBuild {
+  std::string report;   ///< the file, as it was named: "base.json", "report.json:B"
+  std::string tool;     ///< that wrote it
+  std::string created;  ///< RFC 3339, UTC
+  HostRecord host;
+};
 
 /// One side as it ran.
 struct BuildRecord {
@@ -28,7 +49,8 @@ struct BuildRecord {
   std::optional<bool> repeatable;            ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;
-  std::string log;  ///< the end of the runner's stderr, or empty
+  std::string log;                        ///< the end of the runner's stderr, or empty
+  std::optional<RecordedBuild> recorded;  ///< of a side that was taken from a saved report
 };
 
 /// One prompt in one mode on one side.
@@ -43,17 +65,6 @@ struct Run {
   Stop stopped = Stop::kLength;
   std::vector<Step> steps;
 };
-
-struct HostRecord {
-  std::string cpu;     ///< "AMD EPYC 7713"
-  std::string os;      ///< "Debian GNU/Linux 12"
-  std::string kernel;  ///< "Linux 6.1.0"
-  std::uint32_t cores = 0;
-  std::vector<std::string> cpu_flags;  ///< those that kernels choose by: avx2, avx512f, amx_bf16, …
-};
-
-/// This machine.
-HostRecord this_host();
 
 struct ModelRecord {
   std::string name;
@@ -92,22 +103,28 @@ struct Report {
   std::vector<BuildRecord> builds;
   std::vector<Run> runs;
   std::map<std::int32_t, std::string> tokens;  ///< bytes of each used id
-  std::string basis = "all";                   ///< or "top64"
+  /// What changed steps were compared on: "all" logits, or "top64" where of some only the kept ones
+  /// were at hand.
+  std::string basis = "all";
   std::vector<PromptComparison> comparison;
   Summary summary;
   std::vector<std::pair<std::string, Summary>> by_mode;
   std::optional<BisectRecord> bisect;  ///< of kind "bisect", which has no comparison and no summary
+  std::vector<std::string> warnings;   ///< what may explain a change beside the builds
+  std::vector<GateRecord> gates;       ///< those that were asked for
+  std::optional<LogitsRecord> logits;  ///< the file beside the report that holds all logits
 };
 
 /// Writes the report atomically, streaming its runs: memory beyond the report itself is one step's.
-/// Errors (usage): the path can't be written.
+/// A name that ends in ".zst" is written with Zstandard. Errors (usage): the path can't be written.
 void write_report(const Report& report, const std::filesystem::path& path);
 
 /// The same document as a string.
 std::string report_json(const Report& report);
 
-/// Reads a report back. Errors (usage) with the file and a line or JSON pointer: not JSON, another
-/// or a newer schema, a key missing, twice or of the wrong type, a number out of range.
+/// Reads a report back, also one that is named ".zst". Errors (usage) with the file and a line or
+/// JSON pointer: not JSON, another or a newer schema, a key missing, twice or of the wrong type, a
+/// number out of range, a step whose figures contradict each other or its checksum.
 Report read_report(const std::filesystem::path& path);
 
 /// The terminal's view: heading, a table per mode, the verdict, what to do next. `colour`: changed

@@ -42,6 +42,12 @@ inline std::int32_t next_token(const Step& step) {
 Step reduce_step(std::int32_t token, Logits logits, std::size_t keep_top,
                  std::optional<std::int32_t> given = std::nullopt);
 
+/// XXH3-64 of what a step keeps, so that a report whose figures were edited is told apart from one
+/// that was written: of the digest's characters, then, little-endian, the token (i32), id (i32) and
+/// logit (float32, any NaN as 0x7fc00000) of each entry of `top`, the logit, and log-sum-exp
+/// (double, any NaN as 0x7ff8000000000000).
+std::uint64_t step_checksum(const Step& step);
+
 /// The two highest logits with their ids, by the order that reduce_step() keeps.
 struct TopTwo {
   TokenLogit first;

@@ -24,9 +24,17 @@ struct StepDifference {
   /// token may overtake, or there are numbers that aren't finite.
   bool flip_possible = false;
   std::uint64_t non_finite = 0;  ///< NaN and infinities on both sides
+  /// The logits differ and only kept ones were at hand: max_abs and max_ulp are lower bounds, and a
+  /// false flip_possible rules nothing out.
+  bool on_kept = false;
 };
 
 /// From all logits of both sides. Errors (trouble): they are not of one length, or fewer than 2.
 StepDifference compare_logits(Logits a, Logits b);
+
+/// From what the steps kept. The digests tell whether the logits are the same bytes; of changed
+/// ones the ids that both kept are compared, and kl is null. Where both kept all `vocabulary`
+/// logits it is compare_logits().
+StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary);
 
 }  // namespace drift

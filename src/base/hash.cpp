@@ -75,4 +75,8 @@ std::string xxh3_128_hex(std::span<const std::byte> bytes) {
   return hex_digits(canonical.digest);
 }
 
+std::uint64_t xxh3_64(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 }  // namespace drift

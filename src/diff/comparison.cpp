@@ -58,6 +58,8 @@ void add_difference(PromptComparison& prompt, std::uint32_t step,
   lower(prompt.min_step_margin, step_margin(difference));
   prompt.steps_flip_possible += difference.flip_possible ? 1 : 0;
   prompt.non_finite += difference.non_finite;
+  prompt.steps_on_kept += difference.on_kept ? 1 : 0;
+  prompt.gap_changes_unknown += !difference.same && !difference.gap_change ? 1 : 0;
 }
 
 /// The value of which `percent` of all are at or below, by nearest rank. `sorted` isn't empty.
@@ -71,6 +73,7 @@ void add_prompt(Summary& summary, const PromptComparison& prompt) {
   summary.steps_changed += prompt.steps_changed;
   summary.max_abs_logit_diff = std::max(summary.max_abs_logit_diff, prompt.max_abs_logit_diff);
   summary.non_finite += prompt.non_finite;
+  summary.steps_on_kept += prompt.steps_on_kept;
   if (prompt.mode == "greedy") {
     if (prompt.smallest_gap) {
       lower(summary.smallest_gap, *prompt.smallest_gap);
@@ -78,6 +81,7 @@ void add_prompt(Summary& summary, const PromptComparison& prompt) {
     raise(summary.max_gap_change, prompt.max_gap_change);
     lower(summary.min_step_margin, prompt.min_step_margin);
     summary.steps_flip_possible += prompt.steps_flip_possible;
+    summary.gap_changes_unknown += prompt.gap_changes_unknown;
   }
 }
 

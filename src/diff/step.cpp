@@ -126,4 +126,27 @@ Step reduce_step(std::int32_t token, Logits logits, std::size_t keep_top,
   return step;
 }
 
+std::uint64_t step_checksum(const Step& step) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(step.digest.size() + 8 * step.top.size() + 16);
+  const auto append = [&](const auto& value) {
+    const auto added = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), added.begin(), added.end());
+  };
+  const auto append_float = [&](float value) {
+    append(std::isnan(value) ? std::uint32_t{0x7fc00000} : std::bit_cast<std::uint32_t>(value));
+  };
+  const auto digest = std::as_bytes(std::span(step.digest));
+  bytes.insert(bytes.end(), digest.begin(), digest.end());
+  append(step.token);
+  for (const TokenLogit& entry : step.top) {
+    append(entry.id);
+    append_float(entry.logit);
+  }
+  append_float(step.logit);
+  append(std::isnan(step.logsumexp) ? std::uint64_t{0x7ff8000000000000}
+                                    : std::bit_cast<std::uint64_t>(step.logsumexp));
+  return xxh3_64(bytes);
+}
+
 }  // namespace drift

@@ -10,6 +10,7 @@
 //   v.hex_if_set(key, number)  16 hexadecimal digits, or left out
 //   v.one_of(key, text, names) a text out of a list
 //   v.side(key, char)          "A" or "B"
+//   v.checksum(key, step)      of what the step keeps: see step_checksum()
 
 #include <concepts>
 #include <type_traits>
@@ -37,6 +38,7 @@ void fields(auto& v, Is<Step> auto& s) {
     v("logprob", s.given_logprob);
   }
   v.if_not_zero("non_finite", s.non_finite);
+  v.checksum("checksum", s);
 }
 
 /// A run without its steps.
@@ -88,6 +90,25 @@ void fields(auto& v, Is<SettingsRecord> auto& s) {
   v("dtype", s.dtype);
 }
 
+void fields(auto& v, Is<RecordedBuild> auto& r) {
+  v("report", r.report);
+  v("tool", r.tool);
+  v("created", r.created);
+  v("host", r.host);
+}
+
+void fields(auto& v, Is<GateRecord> auto& g) {
+  v("gate", g.gate);
+  v("tripped", g.tripped);
+  v("finding", g.finding);
+}
+
+void fields(auto& v, Is<LogitsRecord> auto& l) {
+  v("file", l.file);
+  v("bytes", l.bytes);
+  v("sha256", l.sha256);
+}
+
 void fields(auto& v, Is<BuildRecord> auto& b) {
   v("label", b.label);
   v("torch", b.torch);
@@ -103,6 +124,7 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v("tokens_per_second", b.tokens_per_second);
   v("peak_memory_bytes", b.peak_memory_bytes);
   v("log", b.log);
+  v.if_set("recorded", b.recorded);
 }
 
 void fields(auto& v, Is<SmallestGap> auto& g) {
@@ -129,6 +151,8 @@ void fields(auto& v, Is<PromptComparison> auto& p) {
   v("steps_flip_possible", p.steps_flip_possible);
   v("steps_not_compared", p.steps_not_compared);
   v("non_finite", p.non_finite);
+  v.if_not_zero("steps_on_kept", p.steps_on_kept);
+  v.if_not_zero("gap_changes_unknown", p.gap_changes_unknown);
 }
 
 void fields(auto& v, Is<Summary> auto& s) {
@@ -145,6 +169,8 @@ void fields(auto& v, Is<Summary> auto& s) {
   v("min_step_margin", s.min_step_margin);
   v("steps_flip_possible", s.steps_flip_possible);
   v("non_finite", s.non_finite);
+  v.if_not_zero("steps_on_kept", s.steps_on_kept);
+  v.if_not_zero("gap_changes_unknown", s.gap_changes_unknown);
   v.if_set("perplexity_a", s.perplexity_a);
   v.if_set("perplexity_b", s.perplexity_b);
   v.if_set("kl_percentiles", s.kl_percentiles);

@@ -9,6 +9,7 @@
 
 #include "driftaudit/file.hpp"
 #include "driftaudit/report.hpp"
+#include "driftaudit/zstd.hpp"
 
 #include "report/json_value.hpp"
 #include "report/report_fields.hpp"
@@ -163,7 +164,10 @@ class FieldReader {
       take(Place(place_, key), *value, to);
     }
   }
-  void if_not_zero(const char* key, std::uint64_t& to) {
+  void if_not_zero(const char* key, std::uint64_t& to) { if_there(key, to); }
+  /// A value that keeps its default when the key is left out.
+  template <class T>
+  void if_there(const char* key, T& to) {
     if (const JsonValue* value = optional(key)) {
       take(Place(place_, key), *value, to);
     }
@@ -196,6 +200,15 @@ class FieldReader {
       throw Place(place_, key).error("not 16 hexadecimal digits");
     }
     std::from_chars(text.data(), text.data() + text.size(), to.emplace(), 16);
+  }
+  /// Of a step that is read otherwise; reports of before checksums have none.
+  void checksum(const char* key, const Step& step) {
+    std::optional<std::uint64_t> written;
+    hex_if_set(key, written);
+    if (written && *written != step_checksum(step)) {
+      throw place_.error("the step's figures contradict its checksum",
+                         "the report was edited or damaged; write it again");
+    }
   }
   void one_of(const char* key, std::string& to, std::initializer_list<const char*> names) {
     (*this)(key, to);
@@ -244,12 +257,37 @@ void take_object(const Place& place, const JsonValue& value, T& object) {
   reader.done();
 }
 
+/// Whether y may follow x among the highest logits: see Step::top.
+bool falls(const TokenLogit& x, const TokenLogit& y) {
+  if (std::isnan(x.logit) || std::isnan(y.logit)) {
+    return std::isnan(y.logit) && (!std::isnan(x.logit) || x.id < y.id);
+  }
+  return x.logit != y.logit ? x.logit > y.logit : x.id < y.id;
+}
+
+void check_top(const Place& place, const Step& step) {
+  const Place top(place, "top");
+  if (step.top.empty()) {
+    throw top.error("empty");
+  }
+  for (std::size_t i = 1; i < step.top.size(); ++i) {
+    if (!falls(step.top[i - 1], step.top[i])) {
+      throw Place(top, i).error("out of order: the highest logits fall, equal ones by id");
+    }
+  }
+  if (step.top.size() < 2) {
+    return;
+  }
+  const double gap = double{step.top[0].logit} - double{step.top[1].logit};
+  if (gap != step.gap && !(std::isnan(gap) && std::isnan(step.gap))) {
+    throw Place(place, "gap").error("not the difference of the two highest logits");
+  }
+}
+
 Step step_from(const Place& place, const JsonValue& value) {
   Step step;
   take_object(place, value, step);
-  if (step.top.empty()) {
-    throw Place(place, "top").error("empty");
-  }
+  check_top(place, step);
   return step;
 }
 
@@ -297,7 +335,7 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of("kind", report.kind, {"audit", "record", "bisect"});
+    reader.one_of("kind", report.kind, {"audit", "record", "compare", "bisect"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
@@ -313,6 +351,10 @@ class ReportReader {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);
     }
+    reader.if_there("warnings", report.warnings);
+    reader.if_there("gates", report.gates);
+    reader.if_set("logits", report.logits);
+    check_logits(report);
     reader.done();
     return report;
   }
@@ -338,6 +380,14 @@ class ReportReader {
       run.steps = std::move(steps_[i]);
       run.steps.shrink_to_fit();
       report.runs.push_back(std::move(run));
+    }
+  }
+
+  /// The logits file is named, not led to: a report can't point at other folders.
+  void check_logits(const Report& report) {
+    if (report.logits && (report.logits->file.find('/') != std::string::npos ||
+                          !is_hex(report.logits->sha256, 64))) {
+      throw Place(root_, "logits").error("not a file's name beside the report and its SHA-256");
     }
   }
 
@@ -405,6 +455,10 @@ class ReportReader {
 Report read_report(const std::filesystem::path& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
+  if (path.extension() == ".zst") {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+    return ReportReader(path).read(zstd_decompressed(bytes, kMost, path.string()));
+  }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return ReportReader(path).read(text);
 }

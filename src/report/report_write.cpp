@@ -9,6 +9,7 @@
 #include "driftaudit/file.hpp"
 #include "driftaudit/interrupt.hpp"
 #include "driftaudit/report.hpp"
+#include "driftaudit/zstd.hpp"
 
 #include "report/report_fields.hpp"
 #include "report/utf8.hpp"
@@ -129,6 +130,9 @@ class FieldWriter {
     if (value) {
       (*this)(key, fmt::format("{:016x}", *value));
     }
+  }
+  void checksum(const char* key, const Step& step) {
+    (*this)(key, fmt::format("{:016x}", step_checksum(step)));
   }
   void one_of(const char* key, const std::string& name, std::initializer_list<const char*>) {
     (*this)(key, name);
@@ -252,6 +256,23 @@ void write_key(Lines& lines, const char* key, const T& value) {
   lines.text() += ",\n";
 }
 
+/// Keys that stand only where there is something to say.
+void write_optional(Lines& lines, const Report& report) {
+  if (!report.warnings.empty()) {
+    lines.text() += ",\n";
+    write_lines(lines, "warnings", report.warnings);
+  }
+  if (!report.gates.empty()) {
+    lines.text() += ",\n";
+    write_lines(lines, "gates", report.gates);
+  }
+  if (report.logits) {
+    lines.text() += ",\n\"logits\":";
+    append(lines.text(), *report.logits);
+  }
+  lines.text() += "\n";
+}
+
 void write_to(const Report& report, const Sink& sink) {
   Lines lines(sink);
   lines.text() += "{\n\"schema\":\"driftaudit/1\",\n";
@@ -272,7 +293,8 @@ void write_to(const Report& report, const Sink& sink) {
     write_comparison(lines, report);
     write_summary(lines, report);
   }
-  lines.text() += "\n}\n";
+  write_optional(lines, report);
+  lines.text() += "}\n";
   lines.flush();
 }
 
@@ -280,7 +302,14 @@ void write_to(const Report& report, const Sink& sink) {
 
 void write_report(const Report& report, const std::filesystem::path& path) {
   AtomicFile file(path);
-  write_to(report, [&](std::string_view piece) { file.write(piece); });
+  const Sink to_file = [&](std::string_view piece) { file.write(piece); };
+  if (path.extension() == ".zst") {
+    ZstdWriter compressed(to_file);
+    write_to(report, [&](std::string_view piece) { compressed.write(piece); });
+    compressed.finish();
+  } else {
+    write_to(report, to_file);
+  }
   file.commit();
 }
 

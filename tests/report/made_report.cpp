@@ -137,8 +137,8 @@ Report made_report() {
   Step& odd = report.runs[0].steps[1];
   odd.fed = 14;
   odd.non_finite = 2;
-  odd.top.push_back({13, std::numeric_limits<float>::quiet_NaN()});
-  odd.top.push_back({14, -std::numeric_limits<float>::infinity()});
+  odd.top.push_back({13, -std::numeric_limits<float>::infinity()});
+  odd.top.push_back({14, std::numeric_limits<float>::quiet_NaN()});
   odd.logsumexp = std::numeric_limits<double>::infinity();
   report.runs[1].steps[0].logit = -0.0F;
   report.runs[1].steps[0].given = 11;
@@ -195,6 +195,33 @@ Report bisect_report() {
   b.classes = {{"1.10.1", "1.11.0"}, {"1.12.0"}, {"1.13.1"}};
   b.skipped = {{"1.13.0", "1.13.0: its runner doesn't compile"}};
   b.assumed = {"1.10.2"};
+  return report;
+}
+
+Report kept_report() {
+  Report report = identical_report();
+  report.kind = "compare";
+  report.basis = "top64";
+  report.builds[0].recorded =
+      RecordedBuild{"base.json", "driftaudit 0.1.0", "2026-01-30T12:00:00Z", report.host};
+  PromptComparison& p = report.comparison[0];
+  p.steps_changed = p.steps_on_kept = 2;
+  p.gap_changes_unknown = 1;
+  p.first_changed_step = 2;
+  p.max_abs_logit_diff = 3.0517578125e-05;
+  p.max_kl.reset();
+  Summary& s = report.summary;
+  s.verdict = "same_tokens";
+  s.steps_changed = s.steps_on_kept = 2;
+  s.gap_changes_unknown = 1;
+  s.prompts_changed = 1;
+  s.max_abs_logit_diff = p.max_abs_logit_diff;
+  report.by_mode = {{"greedy", s}};
+  report.warnings = {"A ran on another processor: AMD EPYC 7713"};
+  report.gates = {
+      {"--fail-on tokens", false, "no token changed"},
+      {"--max-logit-diff 0.001", true, "undecided: of 2 changed steps only kept logits"}};
+  report.logits = LogitsRecord{"base.logits", 1234, std::string(64, 'b')};
   return report;
 }
 

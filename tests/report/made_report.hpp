@@ -16,6 +16,10 @@ Report made_report();
 /// One prompt of greedy, three steps, nothing changed.
 Report identical_report();
 
+/// A saved side against another of which only kept logits were compared, with gates, warnings and a
+/// logits file.
+Report kept_report();
+
 /// A text scored by both sides.
 Report scored_report();
 

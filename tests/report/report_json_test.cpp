@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <regex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,9 +49,14 @@ class ReportJson : public ::testing::Test {
   }
 };
 
+/// A report as it was written before steps had checksums.
+std::string without_checksums(const std::string& json) {
+  return std::regex_replace(json, std::regex(R"(,"checksum":"[0-9a-f]{16}")"), "");
+}
+
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
-  for (const Report& report :
-       {made_report(), identical_report(), scored_report(), bisect_report(), Report{}}) {
+  for (const Report& report : {made_report(), identical_report(), scored_report(), kept_report(),
+                               bisect_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -58,6 +65,69 @@ TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
 TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
   write_report(made_report(), path_);
   EXPECT_EQ(read_file(path_), report_json(made_report()));
+}
+
+TEST_F(ReportJson, IsCompressedWhereItsNameSaysSo) {
+  const fs::path path = folder_.path() / "report.json.zst";
+  write_report(made_report(), path);
+  EXPECT_LT(fs::file_size(path), report_json(made_report()).size());
+  EXPECT_EQ(report_json(read_report(path)), report_json(made_report()));
+}
+
+TEST_F(ReportJson, RefusesADamagedCompressedReport) {
+  const fs::path path = folder_.path() / "report.json.zst";
+  write_report(made_report(), path);
+  std::string bytes = read_file(path);
+  const auto refused = [&](const std::string& content) {
+    write_file(path, content);
+    try {
+      read_report(path);
+    } catch (const Error& error) {
+      return std::string(error.what()).substr(path.string().size());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(refused(bytes.substr(0, bytes.size() - 5)), HasSubstr(": ends too early"));
+  EXPECT_THAT(refused(report_json(made_report())), HasSubstr("not Zstandard"));
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  EXPECT_THAT(refused(bytes), ::testing::Not("accepted"));
+}
+
+TEST_F(ReportJson, OpensReportsOfTheFirstSchemaForEver) {
+  const Report report = read_report(DRIFTAUDIT_SOURCE_FOLDER "/tests/report/data/audit-1.json");
+  EXPECT_EQ(report.kind, "audit");
+  ASSERT_EQ(report.runs.size(), 8U);
+  EXPECT_EQ(report.runs[0].steps.size(), 3U);
+  EXPECT_EQ(report.runs[0].steps[0].top.size(), 4U);
+  EXPECT_EQ(report.builds[1].torch, "1.13.1+cu117");
+  EXPECT_EQ(report.summary.verdict, "same_tokens");
+  EXPECT_TRUE(report.gates.empty());
+  EXPECT_FALSE(report.logits);
+}
+
+TEST_F(ReportJson, RefusesAStepWhoseFiguresWereEdited) {
+  EXPECT_THAT(refusal_with("[[10,-31.25],[11,-31.75]],\"gap\":0.5",
+                           "[[10,-31.25],[11,-31.5]],\"gap\":0.25"),
+              HasSubstr("/runs/0/steps/0: the step's figures contradict its checksum"));
+  EXPECT_THAT(refusal_with("00000000000000000000000000000000", "00000000000000000000000000000009"),
+              HasSubstr("/runs/0/steps/0: the step's figures contradict its checksum"));
+  EXPECT_THAT(refusal_with("\"token\":10", "\"token\":11"), HasSubstr("checksum"));
+  EXPECT_THAT(refusal_with("\"logsumexp\":-30.55", "\"logsumexp\":-30.5"), HasSubstr("checksum"));
+}
+
+TEST_F(ReportJson, RefusesKeptLogitsThatContradictEachOther) {
+  std::string json = without_checksums(report_json(made_report()));
+  json.replace(json.find("[11,-31.75]"), 11, "[11,-31]");
+  EXPECT_THAT(refusal(json), HasSubstr("/runs/0/steps/0/top/1: out of order"));
+  EXPECT_THAT(refusal_with("\"gap\":0.5", "\"gap\":0.25"),
+              HasSubstr("/runs/0/steps/0/gap: not the difference of the two highest logits"));
+}
+
+TEST_F(ReportJson, RefusesALogitsFileElsewhere) {
+  EXPECT_NE(report_json(kept_report()).find("\"base.logits\""), std::string::npos);
+  std::string json = report_json(kept_report());
+  json.replace(json.find("base.logits"), 11, "../b.logits");
+  EXPECT_THAT(refusal(json), HasSubstr("/logits: not a file's name"));
 }
 
 TEST_F(ReportJson, ReadsBackWhatWasWritten) {
@@ -74,8 +144,8 @@ TEST_F(ReportJson, ReadsBackWhatWasWritten) {
   const Step& odd = back.runs[0].steps[1];
   EXPECT_EQ(odd.fed, 14);
   EXPECT_EQ(odd.non_finite, 2U);
-  EXPECT_TRUE(std::isnan(odd.top[2].logit));
-  EXPECT_EQ(odd.top[3].logit, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(odd.top[2].logit, -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(odd.top[3].logit));
   EXPECT_EQ(odd.logsumexp, std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::signbit(back.runs[1].steps[0].logit));
   EXPECT_EQ(back.runs[1].steps[0].given, 11);
@@ -90,14 +160,19 @@ TEST_F(ReportJson, ReadsBackWhatWasWritten) {
 
 TEST_F(ReportJson, KeepsEveryFloatsBits) {
   Report report = identical_report();
-  std::vector<TokenLogit>& top = report.runs[0].steps[0].top;
+  Step& step = report.runs[0].steps[0];
+  std::vector<TokenLogit>& top = step.top;
+  top.clear();
   // Patterns spread over all exponents, normal and denormal, and both signs.
   for (std::uint64_t bits = 1; bits < 0xff800000; bits += 0x000fa3c7) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (std::isfinite(value)) {
-      top.push_back({1, value});
+      top.push_back({static_cast<std::int32_t>(top.size()), value});
     }
   }
+  std::sort(top.begin(), top.end(),
+            [](const TokenLogit& x, const TokenLogit& y) { return x.logit > y.logit; });
+  step.gap = double{top[0].logit} - double{top[1].logit};
   const Report back = read(report_json(report));
   ASSERT_EQ(back.runs[0].steps[0].top.size(), top.size());
   for (std::size_t i = 0; i < top.size(); ++i) {
@@ -109,6 +184,7 @@ TEST_F(ReportJson, KeepsEveryFloatsBits) {
 TEST_F(ReportJson, ReadsAFloatFromItsDigitsNotByWayOfADouble) {
   std::string json = report_json(identical_report());
   const std::string logit = "\"logit\":-31.25";
+  json = without_checksums(json);
   // Above the middle of 1 and the next float by less than a double can tell.
   json.replace(json.find(logit), logit.size(), "\"logit\":1.0000000596046447754");
   EXPECT_EQ(read(json).runs[0].steps[0].logit, std::nextafter(1.0F, 2.0F));
@@ -123,10 +199,11 @@ TEST_F(ReportJson, WritesFloatsInTheirShortestForm) {
 }
 
 TEST_F(ReportJson, WritesAStepALine) {
-  EXPECT_THAT(report_json(identical_report()),
-              HasSubstr(R"("stopped":"length","steps":[
+  EXPECT_THAT(
+      report_json(identical_report()),
+      HasSubstr(R"("stopped":"length","steps":[
 {"token":10,"logit":-31.25,"top":[[10,-31.25],[11,-31.75]],"gap":0.5,"logsumexp":-30.55,)"
-                        R"("digest":"00000000000000000000000000000000"},
+                R"("digest":"00000000000000000000000000000000","checksum":"605d7e795d994760"},
 {"token":11,)"));
 }
 

@@ -38,12 +38,19 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(identical_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(scored_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(bisect_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
+}
+
+TEST_F(ReportSchema, AcceptsReportsOfBefore) {
+  EXPECT_TRUE(accepts(
+      json::parse(std::ifstream(DRIFTAUDIT_SOURCE_FOLDER "/tests/report/data/audit-1.json"))));
 }
 
 /// Whether a key may be left out.
 bool optional_key(const std::string& key) {
   for (const char* name : {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b",
-                           "kl_percentiles", "top1_agreement"}) {
+                           "kl_percentiles", "top1_agreement", "checksum", "recorded",
+                           "steps_on_kept", "gap_changes_unknown", "warnings", "gates", "logits"}) {
     if (key == name) {
       return true;
     }
@@ -78,7 +85,7 @@ std::vector<std::string> pointers_of(const json& document) {
 
 TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), bisect_report()}) {
+  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
@@ -99,7 +106,7 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
 
 TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), bisect_report()}) {
+  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;
