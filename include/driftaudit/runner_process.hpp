@@ -6,8 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#include "driftaudit/error.hpp"
 
 #include "runner/wire.hpp"
 
@@ -52,7 +55,8 @@ RunnerEnvironment runner_environment(const std::map<std::string, std::string>& c
 /// install_interrupt_handlers() does.
 class RunnerProcess {
  public:
-  using Event = std::variant<wire::Hello, wire::Step, wire::TaskEnd, wire::Done>;
+  using Event = std::variant<wire::Hello, wire::Step, wire::TaskEnd, wire::Done,
+                             wire::OperationRecord, wire::Question, wire::Result>;
 
   /// Starts it and sends the job.
   RunnerProcess(const RunnerLaunch& launch, const wire::Job& job);
@@ -66,6 +70,13 @@ class RunnerProcess {
   Event next();
   /// Answers a Step of a fed task; -1 ends the task.
   void feed(std::int32_t token);
+  /// Gives inputs to the operation of the last Question, or of a kOperation task; a Result follows.
+  /// A missing input stands for the pass's own one. What the pipe doesn't take at once is kept here
+  /// and written while next() waits. A runner gives up at one that is no Call or too long for a
+  /// frame.
+  void call(std::vector<std::optional<wire::TensorData>> inputs);
+  /// No more calls: the pass goes on, or the kOperation task ends.
+  void end_calls();
   /// The end of what the runner has written to its stderr so far, at most a few kilobytes.
   std::string log_tail() const;
 
@@ -73,5 +84,17 @@ class RunnerProcess {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Error for a runner that sent another event than the one that must come next.
+Error out_of_order(const std::string& side);
+
+/// The event as what must come next; throws out_of_order().
+template <class T>
+T expect_event(RunnerProcess::Event event, const std::string& side) {
+  if (T* expected = std::get_if<T>(&event)) {
+    return std::move(*expected);
+  }
+  throw out_of_order(side);
+}
 
 }  // namespace drift

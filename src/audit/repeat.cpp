@@ -43,6 +43,8 @@ const char* mode_name(wire::Mode mode) {
       return "score";
     case wire::Mode::kDraw:
       return "draw";
+    case wire::Mode::kOperation:
+      return "operation";
   }
   return "unknown";
 }

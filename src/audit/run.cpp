@@ -48,16 +48,6 @@ std::uint64_t planned_steps(const wire::Task& task) {
   return task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
 }
 
-/// The event as what must come next. A runner that says something else is broken.
-template <class T>
-T expect(RunnerProcess::Event event, const std::string& side) {
-  if (T* expected = std::get_if<T>(&event)) {
-    return std::move(*expected);
-  }
-  throw trouble(fmt::format("{}: the runner sent its frames out of order", side),
-                "driftaudit builds doctor tells whether its runner is sound");
-}
-
 /// Both runners at work, from their first frame to their last.
 class Capture {
  public:
@@ -106,7 +96,8 @@ class Capture {
  private:
   void take_hello(std::size_t i) {
     BuildRecord& record = report_.builds[i];
-    const RunnerFacts facts = facts_from(expect<wire::Hello>(runners_[i].next(), record.label));
+    const RunnerFacts facts =
+        facts_from(expect_event<wire::Hello>(runners_[i].next(), record.label));
     record.cpu_capability = facts.cpu_capability;
     record.blas = facts.blas;
     record.threads = facts.aten_threads;
@@ -115,7 +106,7 @@ class Capture {
 
   void take_done(std::size_t i) {
     BuildRecord& record = report_.builds[i];
-    const auto done = expect<wire::Done>(runners_[i].next(), record.label);
+    const auto done = expect_event<wire::Done>(runners_[i].next(), record.label);
     record.peak_memory_bytes = done.peak_memory_bytes;
     record.tokens_per_second = seconds_[i] > 0 ? static_cast<double>(steps_[i]) / seconds_[i] : 0;
     record.log = runners_[i].log_tail();
@@ -177,7 +168,7 @@ class Capture {
       seconds_[i] += end->seconds;
       return std::nullopt;
     }
-    auto step = expect<wire::Step>(std::move(event), report_.builds[i].label);
+    auto step = expect_event<wire::Step>(std::move(event), report_.builds[i].label);
     if (step.logits.size() != model_.config.vocab_size) {
       throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}",
                                 report_.builds[i].label, step.logits.size(),

@@ -25,6 +25,9 @@ bool comes_from_a_runner(wire::FrameKind kind) {
     case wire::FrameKind::kTaskEnd:
     case wire::FrameKind::kDone:
     case wire::FrameKind::kFailure:
+    case wire::FrameKind::kOperation:
+    case wire::FrameKind::kQuestion:
+    case wire::FrameKind::kResult:
       return true;
     default:
       return false;

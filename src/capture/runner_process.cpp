@@ -14,7 +14,6 @@
 
 #include <fmt/core.h>
 
-#include "driftaudit/error.hpp"
 #include "driftaudit/interrupt.hpp"
 #include "driftaudit/process.hpp"
 
@@ -102,6 +101,7 @@ struct RunnerProcess::Impl {
   bool read_some();
   void read_stderr();
   void write_some();
+  void send(std::string bytes);
   bool await_end();
   std::string quoted_stderr() const;
   [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const;
@@ -111,7 +111,8 @@ struct RunnerProcess::Impl {
   std::string label;
   Seconds timeout;
   ChildProcess child;
-  std::string outgoing;  ///< for the runner's stdin, not written yet
+  std::string outgoing;     ///< for the runner's stdin
+  std::size_t written = 0;  ///< of it
   FrameStream stream;
   std::string stderr_tail;
   bool out_open = true;
@@ -193,16 +194,28 @@ void RunnerProcess::Impl::read_stderr() {
 
 /// Writes what the pipe takes. A runner that is gone is noticed, with its reasons, when reading.
 void RunnerProcess::Impl::write_some() {
-  while (!outgoing.empty()) {
-    const ssize_t n = ::write(child.in(), outgoing.data(), outgoing.size());
+  while (written < outgoing.size()) {
+    const ssize_t n = ::write(child.in(), outgoing.data() + written, outgoing.size() - written);
     if (n < 0 && errno == EINTR) {
       continue;
     }
     if (n < 0 && errno == EAGAIN) {
       return;
     }
-    outgoing.erase(0, n < 0 ? outgoing.size() : static_cast<std::size_t>(n));
+    written = n < 0 ? outgoing.size() : written + static_cast<std::size_t>(n);
   }
+  std::string().swap(outgoing);  // its memory too: a call can be large
+  written = 0;
+}
+
+/// Sends what follows on what is not written yet.
+void RunnerProcess::Impl::send(std::string bytes) {
+  if (outgoing.empty()) {
+    outgoing = std::move(bytes);
+  } else {
+    outgoing += bytes;
+  }
+  write_some();
 }
 
 /// Gives the runner a little time to end; stderr is drained meanwhile.
@@ -276,6 +289,12 @@ RunnerProcess::Event RunnerProcess::next() {
         impl_->done = true;
         return last;
       }
+      case wire::FrameKind::kOperation:
+        return wire::parse<wire::OperationRecord>(frame.payload);
+      case wire::FrameKind::kQuestion:
+        return wire::parse<wire::Question>(frame.payload);
+      case wire::FrameKind::kResult:
+        return wire::parse<wire::Result>(frame.payload);
       default:  // FrameStream lets no other kind through
         failure = wire::parse<wire::Failure>(frame.payload);
     }
@@ -288,8 +307,20 @@ RunnerProcess::Event RunnerProcess::next() {
 std::string RunnerProcess::log_tail() const { return impl_->stderr_tail; }
 
 void RunnerProcess::feed(std::int32_t token) {
-  impl_->outgoing += wire::frame(wire::FrameKind::kToken, wire::FedToken{token});
-  impl_->write_some();
+  impl_->send(wire::frame(wire::FrameKind::kToken, wire::FedToken{token}));
+}
+
+void RunnerProcess::call(std::vector<std::optional<wire::TensorData>> inputs) {
+  impl_->send(wire::frame(wire::FrameKind::kCall, wire::Call{false, std::move(inputs)}));
+}
+
+void RunnerProcess::end_calls() {
+  impl_->send(wire::frame(wire::FrameKind::kCall, wire::Call{true, {}}));
+}
+
+Error out_of_order(const std::string& side) {
+  return trouble(fmt::format("{}: the runner sent its frames out of order", side),
+                 "driftaudit builds doctor tells whether its runner is sound");
 }
 
 }  // namespace drift

@@ -25,7 +25,10 @@ class Channel {
 
   template <class T>
   void send(wire::FrameKind kind, const T& value) {
-    write(wire::frame(kind, value));
+    wire::Writer payload;
+    put(payload, value);
+    write(wire::frame_head(kind, payload.bytes().size()));
+    write(payload.bytes());
   }
   /// Waits for one frame of this kind. Errors: Disconnected; another kind; not a T.
   template <class T>

@@ -7,6 +7,11 @@
 namespace drift::runner {
 namespace {
 
+/// Elements of the last dimension.
+std::uint32_t row_of(const at::Tensor& tensor) {
+  return tensor.dim() == 0 ? 1 : static_cast<std::uint32_t>(tensor.size(-1));
+}
+
 void spoil(at::Tensor& tensor, Fault::Kind kind) {
   float* values = tensor.data_ptr<float>();
   if (kind == Fault::Kind::kNan) {
@@ -29,7 +34,8 @@ void spoil(at::Tensor& tensor, Fault::Kind kind) {
 
 at::Tensor FaultTap::spoilt(OperationName name, at::Tensor result) const {
   for (const Fault& fault : *faults_) {
-    if (fault.in_values() && fault.applies(task_, step_) && fault.operation == name.text()) {
+    if (fault.in_values() && fault.applies(task_, step_) && fault.operation == name.text() &&
+        row_of(result) >= fault.row) {
       result = result.clone(at::MemoryFormat::Contiguous);
       spoil(result, fault.kind);
     }

@@ -60,11 +60,13 @@ Fault parse_fault(const std::string& text) {
       fault.task = fault_number(value, text);
     } else if (key == "op" && !value.empty()) {
       fault.operation = value;
+    } else if (key == "row") {
+      fault.row = fault_number(value, text);
     } else {
       refuse(text);
     }
   }
-  if (fault.in_values() == fault.operation.empty()) {
+  if (fault.in_values() == fault.operation.empty() || (fault.row > 0 && !fault.in_values())) {
     refuse(text);
   }
   return fault;

@@ -18,7 +18,9 @@
 //
 //   step=N   in this step of a task, from 1; without it in every step
 //   task=N   in the task with this id; without it in every task
-//   op=NAME  (nan, bits and noise, which need it) the operation's name, as the tap gives it
+//   op=NAME  (nan, bits and noise, which need it) the operation's name, as the tap gives it, or
+//            that of a standalone operation, whose calls count as steps
+//   row=N    (nan, bits and noise) only in results whose last dimension has at least N elements
 //
 // Needs the standard library alone.
 
@@ -48,6 +50,7 @@ struct Fault {
   std::optional<std::uint32_t> step;
   std::optional<std::uint32_t> task;
   std::string operation;
+  std::uint32_t row = 0;
 
   /// Whether the fault lies in the numbers of one operation.
   bool in_values() const {

@@ -48,14 +48,4 @@ inline std::size_t inverse_cdf(const float* logits, std::size_t count, double u)
   return last;
 }
 
-/// 64-bit FNV-1a (Fowler, Noll & Vo), which can be continued from an earlier hash.
-inline std::uint64_t fnv1a(const void* data, std::size_t size,
-                           std::uint64_t hash = 0xcbf29ce484222325ULL) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < size; ++i) {
-    hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  return hash;
-}
-
 }  // namespace drift::runner

@@ -14,10 +14,12 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "calls.hpp"
 #include "faults.hpp"
 #include "gpt2.hpp"
 #include "sampling.hpp"
 #include "tap.hpp"
+#include "trace.hpp"
 #include "weights.hpp"
 
 namespace drift::runner {
@@ -50,10 +52,15 @@ void check(const wire::Task& task, const Gpt2& model) {
     refuse(std::to_string(task.ids.size()) + " tokens, where the model takes 1 to " +
            std::to_string(model.context_length()));
   }
-  for (const std::int32_t id : task.ids) {
-    if (id < 0 || id >= model.vocabulary()) {
-      refuse("token " + std::to_string(id) + " is not in the vocabulary");
+  for (const auto* ids : {&task.ids, &task.given}) {
+    for (const std::int32_t id : *ids) {
+      if (id < 0 || id >= model.vocabulary()) {
+        refuse("token " + std::to_string(id) + " is not in the vocabulary");
+      }
     }
+  }
+  if (task.fed && !task.given.empty()) {
+    refuse("its tokens are either fed or given");
   }
   if (!(task.temperature > 0)) {
     refuse("the temperature must be above 0");
@@ -96,7 +103,7 @@ void plant(const std::vector<Fault>& faults, std::uint32_t task, std::uint32_t s
   }
 }
 
-/// One job's tasks on one model; `Tap` as in tap.hpp.
+/// Tasks on one model; `Tap` as in tap.hpp.
 template <class Tap>
 class TaskRunner {
  public:
@@ -119,6 +126,7 @@ class TaskRunner {
         return draw(task);
       case wire::Mode::kGreedy:
       case wire::Mode::kSample:
+      case wire::Mode::kOperation:  // has no model: run_operation()
         break;
     }
     return generate(task);
@@ -146,9 +154,10 @@ class TaskRunner {
         choice.token = second_token(last);
       }
       stopwatch_.stop();
-      send_step(task, n, choice, std::nullopt, last);
+      const auto given = given_token(task, n);
+      send_step(task, n, choice, given, last);
 
-      const std::int32_t next = task.fed ? fed_token() : choice.token;
+      const std::int32_t next = task.fed ? fed_token() : given.value_or(choice.token);
       if (next < 0) {
         return wire::Stopped::kFed;
       }
@@ -213,6 +222,10 @@ class TaskRunner {
                              std::vector<float>(values, values + logits.numel())});
   }
 
+  static std::optional<std::int32_t> given_token(const wire::Task& task, std::uint32_t step) {
+    return step <= task.given.size() ? std::optional(task.given[step - 1]) : std::nullopt;
+  }
+
   std::int32_t fed_token() {
     const auto token = channel_.receive<wire::FedToken>(wire::FrameKind::kToken).token;
     if (token >= model_.vocabulary()) {
@@ -230,12 +243,42 @@ class TaskRunner {
   Stopwatch stopwatch_;
 };
 
-template <class Tap>
-void run_tasks(const wire::Job& job, const Gpt2& model, Tap tap, const std::vector<Fault>& faults,
-               Channel& channel) {
-  TaskRunner<Tap> runner(model, tap, faults, channel);
-  for (const wire::Task& task : job.tasks) {
-    runner.run(task);
+/// A task of a standalone operation.
+void run_operation(const wire::Task& task, const std::vector<Fault>& faults, Channel& channel) {
+  const AppliedOperation operation = standalone_operation(task.operation);
+  FaultTap tap(faults);
+  Stopwatch stopwatch;
+  const AppliedOperation faulty = [&](const Tensors& inputs) {
+    stopwatch.start();
+    at::Tensor result = tap({-1, task.operation.c_str()}, operation, inputs);
+    stopwatch.stop();
+    return result;
+  };
+  answer_calls(channel, {task.id, task.operation, faulty, {}}, [&](std::uint32_t call) {
+    plant(faults, task.id, call, channel);
+    tap.at(task.id, call);
+  });
+  channel.send(wire::FrameKind::kTaskEnd,
+               wire::TaskEnd{task.id, wire::Stopped::kFed, stopwatch.seconds()});
+}
+
+/// A model with the file that its tensors lie in.
+struct LoadedModel {
+  explicit LoadedModel(const std::string& path) : file(path), model(file) {}
+
+  WeightsFile file;
+  Gpt2 model;
+};
+
+void run_model_task(const wire::Task& task, const LoadedModel& loaded,
+                    const std::vector<Fault>& faults, Channel& channel) {
+  if (!task.trace.steps.empty()) {
+    Tracer tracer(task, loaded.file, channel);
+    TaskRunner(loaded.model, TraceTap(FaultTap(faults), tracer), faults, channel).run(task);
+  } else if (!faults.empty()) {
+    TaskRunner(loaded.model, FaultTap(faults), faults, channel).run(task);
+  } else {
+    TaskRunner(loaded.model, PlainTap{}, faults, channel).run(task);
   }
 }
 
@@ -244,12 +287,18 @@ void run_tasks(const wire::Job& job, const Gpt2& model, Tap tap, const std::vect
 void run_job(const wire::Job& job, Channel& channel) {
   const c10::NoGradGuard no_grad;
   const std::vector<Fault> faults = parse_faults(job.fault);
-  const WeightsFile file(job.weights);
-  const Gpt2 model(file);
-  if (faults.empty()) {
-    run_tasks(job, model, PlainTap{}, faults, channel);
-  } else {
-    run_tasks(job, model, FaultTap(faults), faults, channel);
+  std::optional<LoadedModel> loaded;
+  if (!job.weights.empty()) {
+    loaded.emplace(job.weights);
+  }
+  for (const wire::Task& task : job.tasks) {
+    if (task.mode == wire::Mode::kOperation) {
+      run_operation(task, faults, channel);
+    } else if (loaded) {
+      run_model_task(task, *loaded, faults, channel);
+    } else {
+      throw std::runtime_error("task " + std::to_string(task.id) + " needs a model's weights");
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 
+#include "digest.hpp"
 #include "fixed_sampler.hpp"
 
 namespace drift::runner {

@@ -30,7 +30,7 @@ struct PlainTap {
   void at(std::uint32_t, std::uint32_t) const {}
 };
 
-/// Plants `nan` and `bits` faults in the results.
+/// Plants faults in the results. Without faults it is PlainTap.
 class FaultTap {
  public:
   explicit FaultTap(const std::vector<Fault>& faults) : faults_(&faults) {}

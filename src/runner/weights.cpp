@@ -35,6 +35,7 @@ char* map_file(const std::string& path, std::uint64_t& size) {
 WeightsFile::WeightsFile(const std::string& path) {
   std::uint64_t size = 0;
   char* const mapping = map_file(path, size);
+  mapping_ = mapping;
   std::memcpy(&header_, mapping, sizeof header_);
   if (std::memcmp(header_.magic, weights::kMagic, sizeof header_.magic) != 0 ||
       header_.version != weights::kVersion || header_.file_bytes != size) {
@@ -48,6 +49,12 @@ WeightsFile::WeightsFile(const std::string& path) {
     tensors_[tensor.name] =
         at::from_blob(mapping + tensor.offset, tensor.shape, at::TensorOptions(at::kFloat));
   }
+}
+
+bool WeightsFile::holds(const at::Tensor& tensor) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(tensor.data_ptr());
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapping_);
+  return at >= begin && at - begin < header_.file_bytes;
 }
 
 }  // namespace drift::runner

@@ -19,8 +19,11 @@ class WeightsFile {
   const weights::Header& header() const { return header_; }
   /// A tensor by its name in the file; throws std::out_of_range when there is none.
   const at::Tensor& operator[](const std::string& name) const { return tensors_.at(name); }
+  /// Whether the tensor's elements lie in the file.
+  bool holds(const at::Tensor& tensor) const;
 
  private:
+  const char* mapping_ = nullptr;
   weights::Header header_{};
   std::unordered_map<std::string, at::Tensor> tensors_;
 };

@@ -1,47 +1,64 @@
 #pragma once
 
-// What the driver and a runner say to each other. The one file that both are compiled from: it
-// needs the standard library alone and is valid C++17 and C++20.
+// What the driver and a runner say to each other. With tensor_data.hpp and wire_codec.hpp the one
+// source that both are compiled from: it needs the standard library alone and is valid C++17 and
+// C++20.
 //
 // A stream is: text that something printed before the runner took hold of fd 1 (skipped, up to
 // kMaxPreamble bytes), the magic, the protocol version as u32, then frames. A frame is its kind as
-// u32, the payload's length as u64, the payload. Integers and floats are little-endian, as on
-// every machine that a libtorch wheel exists for; a string or a vector is its length as u64 and
-// its elements. Both directions use the same form.
+// u32, the payload's length as u64, the payload (wire_codec.hpp). Both directions use the same
+// form.
+//
+// The driver opens with a Job. The runner answers Hello, works on the tasks in order, each ending
+// in a TaskEnd, and ends with Done; or with a Failure anywhere. Within a task:
+//
+//   generation   a Step for each step; where the task is fed, the driver answers each by FedToken.
+//   a trace      before a traced step's Step: an OperationRecord for each operation that was asked
+//                for, in execution order; at an operation in `questions` first a Question, to which
+//                the driver says any number of Calls: the pass's own operation (same function, same
+//                parameters) is applied to each and its Result sent; a Call with `end` lets the
+//                pass go on, on its own inputs. Only then comes the operation's record.
+//   kOperation   the driver says Calls, each answered by a Result; a Call with `end` ends the task.
+//
+// Calls may be sent ahead of their Results. The runner holds one Call at a time.
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+#include "operation_frames.hpp"
+#include "wire_codec.hpp"
 
 namespace drift::wire {
 
 inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
-inline constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 30;
 
 enum class FrameKind : std::uint32_t {
   // runner to driver
-  kHello = 1,    ///< once, first: Hello
-  kStep = 2,     ///< Step
-  kTaskEnd = 3,  ///< TaskEnd
-  kDone = 4,     ///< once, last: Done
-  kFailure = 5,  ///< instead of anything more: Failure
+  kHello = 1,      ///< once, first: Hello
+  kStep = 2,       ///< Step
+  kTaskEnd = 3,    ///< TaskEnd
+  kDone = 4,       ///< once, last: Done
+  kFailure = 5,    ///< instead of anything more: Failure
+  kOperation = 6,  ///< OperationRecord
+  kQuestion = 7,   ///< Question
+  kResult = 8,     ///< the answer to each Call that isn't an end: Result
   // driver to runner
-  kJob = 64,   ///< once, first: Job
-  kToken = 65  ///< the answer to each Step of a fed task: FedToken
+  kJob = 64,    ///< once, first: Job
+  kToken = 65,  ///< the answer to each Step of a fed task: FedToken
+  kCall = 66    ///< to a Question, or in a kOperation task: Call
 };
 
 enum class Mode : std::uint32_t {
-  kGreedy = 0,  ///< the token with the highest logit, the lowest id among equals
-  kSample = 1,  ///< top-k sampling as transformers does it
-  kScore = 2,   ///< the ids are a text: one prefill, a Step for each position but the last
-  kDraw = 3     ///< one draw from the task's `logits`, after `draws_before` others: one Step
+  kGreedy = 0,    ///< the token with the highest logit, the lowest id among equals
+  kSample = 1,    ///< top-k sampling as transformers does it
+  kScore = 2,     ///< the ids are a text: one prefill, a Step for each position but the last
+  kDraw = 3,      ///< one draw from the task's `logits`, after `draws_before` others: one Step
+  kOperation = 4  ///< Calls of the standalone operation `operation`: no Step, no model
 };
 
 enum class Sampler : std::uint32_t {
@@ -64,11 +81,18 @@ struct Task {
   Sampler sampler = Sampler::kTorch;
   std::uint32_t draws_before = 0;  ///< kDraw
   std::vector<float> logits;       ///< kDraw; length: the vocabulary
+  /// kGreedy, kSample: the tokens that follow the steps, whatever the side would choose; after them
+  /// its own choices. Not with `fed`.
+  std::vector<std::int32_t> given;
+  Trace trace;
+  std::string operation;  ///< kOperation: a name of operations.hpp
 };
 
 /// All that one runner process does.
 struct Job {
-  std::string weights;  ///< path of the canonical weights file, as the runner sees it
+  /// Path of the canonical weights file, as the runner sees it; may be empty where all tasks are
+  /// kOperation.
+  std::string weights;
   std::uint32_t threads = 1;
   std::string fault;  ///< a fault to plant, for tests; empty in all real use
   std::vector<Task> tasks;
@@ -91,7 +115,8 @@ struct Step {
   std::uint32_t task = 0;
   std::uint32_t step = 0;   ///< from 1
   std::int32_t token = -1;  ///< the side's own choice
-  /// The next token that was imposed: score's text. (A fed task's is known to the driver.)
+  /// The next token that was imposed: score's text, or of Task::given. (A fed task's is known to
+  /// the driver.)
   std::optional<std::int32_t> given;
   std::optional<std::uint64_t> draw_digest;  ///< of the random draw, when one was made
   std::vector<float> logits;                 ///< length: the vocabulary
@@ -113,96 +138,6 @@ struct Failure {
   std::string what;
 };
 
-/// Builds a payload.
-class Writer {
- public:
-  template <class T>
-  void number(T value) {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    append(&value, sizeof value);
-  }
-  void text(const std::string& value) {
-    number<std::uint64_t>(value.size());
-    append(value.data(), value.size());
-  }
-  template <class T>
-  void numbers(const std::vector<T>& values) {
-    number<std::uint64_t>(values.size());
-    append(values.data(), values.size() * sizeof(T));
-  }
-  template <class T>
-  void maybe(const std::optional<T>& value) {
-    number<std::uint8_t>(value.has_value() ? 1 : 0);
-    number<T>(value.value_or(T{}));
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void append(const void* data, std::size_t size) {
-    if (size > 0) {
-      bytes_.append(static_cast<const char*>(data), size);
-    }
-  }
-  std::string bytes_;
-};
-
-/// Takes a payload apart; throws std::runtime_error when it is too short or too long.
-class Reader {
- public:
-  Reader(const char* data, std::size_t size) : at_(data), left_(size) {}
-  explicit Reader(const std::string& bytes) : Reader(bytes.data(), bytes.size()) {}
-
-  template <class T>
-  T number() {
-    T value;
-    take(&value, sizeof value);
-    return value;
-  }
-  std::string text() {
-    std::string value(length(1), '\0');
-    take(value.data(), value.size());
-    return value;
-  }
-  template <class T>
-  std::vector<T> numbers() {
-    std::vector<T> values(length(sizeof(T)));
-    take(values.data(), values.size() * sizeof(T));
-    return values;
-  }
-  template <class T>
-  std::optional<T> maybe() {
-    const bool present = number<std::uint8_t>() != 0;
-    const T value = number<T>();
-    return present ? std::optional<T>(value) : std::nullopt;
-  }
-  void end() const {
-    if (left_ != 0) {
-      throw std::runtime_error("frame longer than its contents");
-    }
-  }
-
- private:
-  std::size_t length(std::size_t element) {
-    const auto count = number<std::uint64_t>();
-    if (count > left_ / element) {
-      throw std::runtime_error("frame shorter than its contents");
-    }
-    return static_cast<std::size_t>(count);
-  }
-  void take(void* to, std::size_t size) {
-    if (size > left_) {
-      throw std::runtime_error("frame shorter than its contents");
-    }
-    if (size > 0) {
-      std::memcpy(to, at_, size);
-    }
-    at_ += size;
-    left_ -= size;
-  }
-  const char* at_;
-  std::size_t left_;
-};
-
 inline void put(Writer& w, const Task& t) {
   w.number(t.id);
   w.number(t.mode);
@@ -217,6 +152,9 @@ inline void put(Writer& w, const Task& t) {
   w.number(t.sampler);
   w.number(t.draws_before);
   w.numbers(t.logits);
+  w.numbers(t.given);
+  put(w, t.trace);
+  w.text(t.operation);
 }
 
 inline void get(Reader& r, Task& t) {
@@ -233,28 +171,23 @@ inline void get(Reader& r, Task& t) {
   t.sampler = r.number<Sampler>();
   t.draws_before = r.number<std::uint32_t>();
   t.logits = r.numbers<float>();
+  t.given = r.numbers<std::int32_t>();
+  get(r, t.trace);
+  t.operation = r.text();
 }
 
 inline void put(Writer& w, const Job& j) {
   w.text(j.weights);
   w.number(j.threads);
   w.text(j.fault);
-  w.number<std::uint64_t>(j.tasks.size());
-  for (const Task& task : j.tasks) {
-    put(w, task);
-  }
+  put(w, j.tasks);
 }
 
 inline void get(Reader& r, Job& j) {
   j.weights = r.text();
   j.threads = r.number<std::uint32_t>();
   j.fault = r.text();
-  const auto count = r.number<std::uint64_t>();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Task task;
-    get(r, task);
-    j.tasks.push_back(task);
-  }
+  get(r, j.tasks);
 }
 
 inline void put(Writer& w, const FedToken& t) { w.number(t.token); }
@@ -312,15 +245,20 @@ inline void get(Reader& r, Done& d) { d.peak_memory_bytes = r.number<std::uint64
 inline void put(Writer& w, const Failure& f) { w.text(f.what); }
 inline void get(Reader& r, Failure& f) { f.what = r.text(); }
 
+/// What comes before a payload of so many bytes.
+inline std::string frame_head(FrameKind kind, std::size_t payload_bytes) {
+  Writer head;
+  head.number(kind);
+  head.number<std::uint64_t>(payload_bytes);
+  return head.bytes();
+}
+
 /// A whole frame, ready to be written.
 template <class T>
 std::string frame(FrameKind kind, const T& value) {
   Writer payload;
   put(payload, value);
-  Writer head;
-  head.number(kind);
-  head.number<std::uint64_t>(payload.bytes().size());
-  return head.bytes() + payload.bytes();
+  return frame_head(kind, payload.bytes().size()) + payload.bytes();
 }
 
 /// The contents of a payload; throws std::runtime_error when it isn't a T.

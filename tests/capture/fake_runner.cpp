@@ -77,11 +77,36 @@ void misspeak(const std::string& fake) {
   }
 }
 
+wire::Call read_call() { return wire::parse<wire::Call>(payload()); }
+
+/// Echoes each call's first input, for as long as there are any.
+void answer_calls(const wire::Task& task) {
+  std::uint32_t n = 0;
+  for (wire::Call call = read_call(); !call.end; call = read_call()) {
+    put(wire::frame(wire::FrameKind::kResult,
+                    wire::Result{task.id, ++n, call.inputs.at(0).value()}));
+  }
+}
+
+/// A record of one operation without inputs for each selector in `data`, and a question for each in
+/// `questions`.
+void tell_of_operations(const wire::Task& task, std::uint32_t step) {
+  for (const std::string& name : task.trace.questions) {
+    put(wire::frame(wire::FrameKind::kQuestion, wire::Question{task.id, step, 0, name, {}}));
+    answer_calls(task);
+  }
+  for (const std::string& name : task.trace.data) {
+    put(wire::frame(wire::FrameKind::kOperation,
+                    wire::OperationRecord{task.id, step, 0, name, {}, {}}));
+  }
+}
+
 /// Steps whose token and only logits are the last id, or what was fed.
 void run(const wire::Task& task) {
   std::int32_t token = task.ids.back();
   for (std::uint32_t n = 1; n <= task.new_tokens && token >= 0; ++n) {
     const auto logit = static_cast<float>(token);
+    tell_of_operations(task, n);
     put(wire::frame(wire::FrameKind::kStep,
                     wire::Step{task.id, n, token, {}, {}, std::vector<float>(100000, logit)}));
     if (task.fed) {
@@ -110,7 +135,12 @@ int main() {
   put(wire::frame(wire::FrameKind::kHello, wire::Hello{"9.9.9", job.weights, "", job.threads, 7}));
   misspeak(fake);
   for (const wire::Task& task : job.tasks) {
-    run(task);
+    if (task.mode == wire::Mode::kOperation) {
+      answer_calls(task);
+      put(wire::frame(wire::FrameKind::kTaskEnd, wire::TaskEnd{task.id, wire::Stopped::kFed, 0.5}));
+    } else {
+      run(task);
+    }
   }
   put(wire::frame(wire::FrameKind::kDone, wire::Done{4096}));
   return 0;

@@ -10,6 +10,7 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/interrupt.hpp"
+#include "driftaudit/tensor.hpp"
 
 namespace drift {
 namespace {
@@ -102,6 +103,52 @@ TEST(RunnerProcess, FeedsTokensAndEndsAFedTask) {
   process.feed(-1);
   EXPECT_TRUE(std::holds_alternative<wire::TaskEnd>(process.next()));
   EXPECT_TRUE(std::holds_alternative<wire::Done>(process.next()));
+}
+
+TEST(RunnerProcess, AnswersQuestionsInTheMiddleOfAStep) {
+  wire::Task traced = task(1, {5}, 1);
+  traced.trace = {{1}, {}, {"lm_head"}, {"ln_f"}};
+  RunnerProcess process(launch(""), job({traced}));
+  expect_event<wire::Hello>(process.next(), "");
+  EXPECT_EQ(expect_event<wire::Question>(process.next(), "").name, "ln_f");
+  const wire::TensorData input = contiguous_tensor({2}, {1.5F, -0.0F}, 12);
+  for (std::uint32_t n = 1; n <= 2; ++n) {
+    process.call({input});
+    const auto result = expect_event<wire::Result>(process.next(), "");
+    EXPECT_EQ(result.call, n);
+    EXPECT_EQ(result.output.layout, input.layout);
+    EXPECT_EQ(result.output.bytes, input.bytes);
+  }
+  process.end_calls();
+  EXPECT_EQ(expect_event<wire::OperationRecord>(process.next(), "").name, "lm_head");
+  expect_event<wire::Step>(process.next(), "");
+}
+
+TEST(RunnerProcess, TellsWhenAnotherEventShouldHaveCome) {
+  RunnerProcess process(launch(""), job());
+  try {
+    expect_event<wire::Result>(process.next(), "1.2.3");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kTrouble);
+    EXPECT_THAT(error.what(), HasSubstr("1.2.3: the runner sent its frames out of order"));
+  }
+}
+
+TEST(RunnerProcess, SendsCallsAheadOfTheirResults) {
+  wire::Task calls;
+  calls.mode = wire::Mode::kOperation;
+  RunnerProcess process(launch(""), job({calls}));
+  expect_event<wire::Hello>(process.next(), "");
+  for (int n = 0; n < 40; ++n) {  // 40 MB each way
+    process.call({contiguous_tensor({250000}, std::vector<float>(250000, static_cast<float>(n)))});
+  }
+  process.end_calls();
+  for (int n = 0; n < 40; ++n) {
+    const auto output = expect_event<wire::Result>(process.next(), "").output;
+    ASSERT_EQ(float_elements(output).back(), static_cast<float>(n));
+  }
+  expect_event<wire::TaskEnd>(process.next(), "");
 }
 
 TEST(RunnerProcess, SendsAJobThatIsLargerThanAPipe) {

@@ -2,125 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "driftaudit/build.hpp"
-#include "driftaudit/build_store.hpp"
-#include "driftaudit/error.hpp"
-#include "driftaudit/file.hpp"
-#include "driftaudit/made_model.hpp"
-#include "driftaudit/process.hpp"
-#include "driftaudit/runner_process.hpp"
-#include "driftaudit/weights.hpp"
-
-#include "e2e/test_venvs.hpp"
+#include "e2e/real_runner.hpp"
 
 namespace drift {
 namespace {
 
+using test::Answer;
 using testing::HasSubstr;
-using testing::Not;
 using testing::SizeIs;
 
-/// What one task gave.
-struct Answer {
-  std::vector<wire::Step> steps;
-  wire::TaskEnd end;
-
-  std::vector<std::int32_t> tokens() const {
-    std::vector<std::int32_t> result;
-    for (const wire::Step& step : steps) {
-      result.push_back(step.token);
-    }
-    return result;
-  }
-};
-
-wire::Task task(wire::Mode mode, std::vector<std::int32_t> ids, std::uint32_t new_tokens) {
-  wire::Task result;
-  result.mode = mode;
-  result.ids = std::move(ids);
-  result.new_tokens = new_tokens;
-  result.seed = 1234;
-  return result;
-}
-
-wire::Task greedy(std::uint32_t new_tokens) {
-  return task(wire::Mode::kGreedy, {11, 22, 33, 44, 55, 66, 77, 88, 99}, new_tokens);
-}
+wire::Task greedy(std::uint32_t new_tokens) { return test::greedy_task(new_tokens); }
 
 wire::Task sampled(std::uint32_t new_tokens) {
-  wire::Task result = task(wire::Mode::kSample, {11, 22, 33}, new_tokens);
+  wire::Task result = greedy(new_tokens);
+  result.mode = wire::Mode::kSample;
+  result.ids = {11, 22, 33};
   result.top_k = 50;
   return result;
 }
 
-class RealRunner : public test::NeedsPython39 {
- protected:
-  void SetUp() override {
-    test::NeedsPython39::SetUp();
-    if (python_.empty()) {
-      return;
-    }
-    const auto progress = make_silent_progress();
-    const fs::path folder = scratch_.path() / "model";
-    make_model(folder, {}, *progress);
-    config_ = read_model_config(folder / "config.json");
-    job_.weights = (scratch_.path() / "weights").string();
-    write_canonical_weights(folder, config_, job_.weights);
-    launch_.label = "1.10.1";
-    launch_.program = open_runner(inspect_build(january_venv(python_)), *progress).program;
-    launch_.environment = test_runner_environment();
-    launch_.timeout_seconds = 120;
-  }
-
-  /// Runs one task; `feed` answers the steps of a fed one.
-  Answer run(const wire::Task& one, const std::vector<std::int32_t>& feed = {}) {
-    wire::Job job = job_;
-    job.tasks = {one};
-    RunnerProcess process(launch_, job);
-    Answer answer;
-    for (;;) {
-      RunnerProcess::Event event = process.next();
-      if (auto* step = std::get_if<wire::Step>(&event)) {
-        answer.steps.push_back(std::move(*step));
-        if (one.fed) {
-          process.feed(feed.at(answer.steps.size() - 1));
-        }
-      } else if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
-        answer.end = *end;
-      } else if (std::holds_alternative<wire::Done>(event)) {
-        return answer;
-      }
-    }
-  }
-
-  Answer run_with(const std::string& fault, const wire::Task& one) {
-    job_.fault = fault;
-    Answer answer = run(one);
-    job_.fault.clear();
-    return answer;
-  }
-
-  std::string error_with(const std::string& fault, const wire::Task& one = greedy(3)) {
-    try {
-      run_with(fault, one);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-
-  TemporaryFolder scratch_{fs::temp_directory_path(), "driftaudit-runner"};
-  ModelConfig config_;
-  wire::Job job_;
-  RunnerLaunch launch_;
-};
+class RealRunner : public test::RealRunnerTest {};
 
 TEST_F(RealRunner, SaysWhatItIs) {
   job_.threads = 2;

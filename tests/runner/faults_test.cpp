@@ -22,6 +22,11 @@ TEST(Faults, AreReadWithTheirConditions) {
   EXPECT_EQ(faults[2].task, 7U);
 }
 
+TEST(Faults, MayAskForALongRow) {
+  EXPECT_EQ(parse_faults("bits@op=softmax,row=8").at(0).row, 8U);
+  EXPECT_EQ(parse_faults("bits@op=softmax").at(0).row, 0U);
+}
+
 TEST(Faults, KnowEveryKind) {
   for (const char* text : {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head",
                            "bits@op=lm_head", "noise@op=lm_head", "draw", "second"}) {
@@ -41,7 +46,7 @@ TEST(Faults, RefuseWhatTheyDoNotKnow) {
   for (const char* text :
        {"explode", "exit@", "exit@step", "exit@step=", "exit@step=x", "exit@step=-1", "exit@when=3",
         "nan", "bits@step=1", "nan@op=", "exit@op=lm_head", "noise", "second@op=lm_head", ";",
-        "exit;;exit", "exit@step=12345678901"}) {
+        "exit;;exit", "exit@step=12345678901", "exit@row=8", "bits@op=x,row="}) {
     EXPECT_THROW(parse_faults(text), std::runtime_error) << text;
   }
 }

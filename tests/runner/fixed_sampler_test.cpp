@@ -63,12 +63,5 @@ TEST(InverseCdf, TakesLogitsOfAnySize) {
   EXPECT_EQ(inverse_cdf(logits.data(), logits.size(), 0.6), 1U);
 }
 
-TEST(Fnv1a, GivesItsPublishedValues) {
-  EXPECT_EQ(fnv1a("", 0), 0xcbf29ce484222325ULL);
-  EXPECT_EQ(fnv1a("a", 1), 0xaf63dc4c8601ec8cULL);
-  EXPECT_EQ(fnv1a("foobar", 6), 0x85944171f73967e8ULL);
-  EXPECT_EQ(fnv1a("bar", 3, fnv1a("foo", 3)), fnv1a("foobar", 6));
-}
-
 }  // namespace
 }  // namespace drift::runner

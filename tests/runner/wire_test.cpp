@@ -27,6 +27,9 @@ Job job() {
   task.temperature = 0.7;
   task.seed = std::numeric_limits<std::uint64_t>::max();
   task.sampler = Sampler::kFixed;
+  task.given = {4, 5};
+  task.trace = {{2, 3}, {"*"}, {"block.0.*"}, {"ln_f", "lm_head"}};
+  task.operation = "softmax";
   return {"/weights.bin", 4, "exit@step=3", {task, Task{}}};
 }
 
@@ -50,6 +53,12 @@ TEST(Wire, GivesAJobBack) {
   EXPECT_EQ(task.temperature, 0.7);
   EXPECT_EQ(task.seed, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(task.sampler, Sampler::kFixed);
+  EXPECT_EQ(task.given, (std::vector<std::int32_t>{4, 5}));
+  EXPECT_EQ(task.trace.steps, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(task.trace.digests, (std::vector<std::string>{"*"}));
+  EXPECT_EQ(task.trace.data, (std::vector<std::string>{"block.0.*"}));
+  EXPECT_EQ(task.trace.questions, (std::vector<std::string>{"ln_f", "lm_head"}));
+  EXPECT_EQ(task.operation, "softmax");
 }
 
 TEST(Wire, GivesTheRunnersFramesBack) {

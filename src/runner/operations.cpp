@@ -1,0 +1,84 @@
+#include "operations.hpp"
+
+#include <stdexcept>
+
+#include "sleef.hpp"
+
+namespace drift::runner {
+namespace {
+
+struct NamedOperation {
+  const char* name;
+  std::size_t inputs;  ///< how many
+  at::Tensor (*apply)(const Tensors&);
+};
+
+constexpr double kLayerNormEpsilon = 1e-5;
+
+const NamedOperation kOperations[] = {
+    {"softmax", 1, [](const Tensors& in) { return at::softmax(in[0], -1); }},
+    {"sum", 1, [](const Tensors& in) { return at::sum(in[0], {-1}); }},
+    {"mean", 1, [](const Tensors& in) { return at::mean(in[0], {-1}); }},
+    {"matmul", 2, [](const Tensors& in) { return at::matmul(in[0], in[1]); }},
+    {"dot", 2, [](const Tensors& in) { return at::dot(in[0], in[1]); }},
+    {"addmm", 3, [](const Tensors& in) { return at::addmm(in[0], in[1], in[2]); }},
+    {"layer_norm", 3,
+     [](const Tensors& in) {
+       return at::layer_norm(in[0], {in[0].size(-1)}, in[1], in[2], kLayerNormEpsilon);
+     }},
+    {"exp", 1, [](const Tensors& in) { return at::exp(in[0]); }},
+    {"tanh", 1, [](const Tensors& in) { return at::tanh(in[0]); }},
+    {"pow3", 1, [](const Tensors& in) { return at::pow(in[0], at::Scalar(3.0)); }},
+    {"add", 2, [](const Tensors& in) { return at::add(in[0], in[1]); }},
+    {"mul", 2, [](const Tensors& in) { return at::mul(in[0], in[1]); }},
+};
+
+std::string sizes_of(const Tensors& inputs) {
+  std::string text;
+  for (const at::Tensor& input : inputs) {
+    text += text.empty() ? "[" : ", [";
+    for (std::int64_t d = 0; d < input.dim(); ++d) {
+      text += (d == 0 ? "" : ", ") + std::to_string(input.size(d));
+    }
+    text += "]";
+  }
+  return text.empty() ? "no inputs" : text;
+}
+
+AppliedOperation with_count(std::size_t count, AppliedOperation apply) {
+  return [count, apply = std::move(apply)](const Tensors& inputs) {
+    if (inputs.size() != count) {
+      throw std::runtime_error("it takes " + std::to_string(count) +
+                               (count == 1 ? " input" : " inputs"));
+    }
+    return apply(inputs);
+  };
+}
+
+}  // namespace
+
+AppliedOperation standalone_operation(const std::string& name) {
+  for (const NamedOperation& operation : kOperations) {
+    if (name == operation.name) {
+      return with_count(operation.inputs, operation.apply);
+    }
+  }
+  if (is_sleef_exponential(name)) {
+    const SleefExponential exponential = sleef_exponential(name);
+    return with_count(1, [exponential](const Tensors& in) { return exponential(in[0]); });
+  }
+  throw std::runtime_error("there is no operation \"" + name + "\"");
+}
+
+at::Tensor apply_named(const std::string& name, const AppliedOperation& operation,
+                       const Tensors& inputs) {
+  try {
+    return operation(inputs);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();  // torch's carry a stack trace after the first line
+    throw std::runtime_error("operation \"" + name + "\" refuses " + sizes_of(inputs) + ": " +
+                             what.substr(0, what.find('\n')));
+  }
+}
+
+}  // namespace drift::runner

@@ -1,0 +1,36 @@
+#pragma once
+
+// Operations by themselves, without a model. Where nothing else is said they are those of a GPT-2's
+// forward pass, along the last dimension, and take and give float32:
+//
+//   softmax(x)  sum(x)  mean(x)     along the last dimension, which the latter two drop
+//   matmul(a, b)  addmm(bias, a, b)  of matrices, matmul of stacks of them too
+//   dot(a, b)                       of two vectors: at::dot
+//   layer_norm(x, weight, bias)     epsilon 1e-5
+//   exp(x)  tanh(x)  pow3(x)  add(a, b)  mul(a, b)
+//   sleef_expf8_u10(x)  sleef_expf16_u10(x)  libtorch_cpu's own Sleef, if it exports that function:
+//                                   the exponential of its AVX2 and AVX-512 kernels, of any sizes
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+namespace drift::runner {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// An operation with its parameters, as a function of its inputs.
+using AppliedOperation = std::function<at::Tensor(const Tensors&)>;
+
+/// The operation of that name, which checks how many inputs it gets. Throws std::runtime_error,
+/// naming it: there is none, or this build or CPU lacks it.
+AppliedOperation standalone_operation(const std::string& name);
+
+/// What the operation gives. A refusal is a std::runtime_error with its name, the inputs' sizes and
+/// the first line of the reason.
+at::Tensor apply_named(const std::string& name, const AppliedOperation& operation,
+                       const Tensors& inputs);
+
+}  // namespace drift::runner

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <ATen/ATen.h>
+
+#include "tensor_data.hpp"
+
+namespace drift::runner {
+
+/// How a tensor of float, int64 or bool lies in memory; throws std::runtime_error for other types.
+wire::TensorLayout layout_of(const at::Tensor& tensor);
+
+/// Its bytes as TensorData::bytes has them.
+std::string bytes_of(const at::Tensor& tensor);
+
+/// fnv1a() over its elements in row-major order.
+std::uint64_t digest_of(const at::Tensor& tensor);
+
+/// A tensor in memory of its own that lies there as the layout says: same sizes, strides, storage
+/// offset, and address modulo 64.
+at::Tensor tensor_from(const wire::TensorData& data);
+
+}  // namespace drift::runner

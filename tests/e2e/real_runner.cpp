@@ -1,0 +1,79 @@
+#include "e2e/real_runner.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace drift::test {
+
+std::vector<std::int32_t> Answer::tokens() const {
+  std::vector<std::int32_t> result;
+  for (const wire::Step& step : steps) {
+    result.push_back(step.token);
+  }
+  return result;
+}
+
+wire::Task greedy_task(std::uint32_t new_tokens) {
+  wire::Task result;
+  result.ids = {11, 22, 33, 44, 55, 66, 77, 88, 99};
+  result.new_tokens = new_tokens;
+  result.seed = 1234;
+  return result;
+}
+
+void RealRunnerTest::SetUp() {
+  NeedsPython39::SetUp();
+  if (python_.empty()) {
+    return;
+  }
+  const auto progress = make_silent_progress();
+  const fs::path folder = scratch_.path() / "model";
+  make_model(folder, {}, *progress);
+  config_ = read_model_config(folder / "config.json");
+  job_.weights = (scratch_.path() / "weights").string();
+  write_canonical_weights(folder, config_, job_.weights);
+  launch_.label = "1.10.1";
+  launch_.program = open_runner(inspect_build(january_venv(python_)), *progress).program;
+  launch_.environment = test_runner_environment();
+  launch_.timeout_seconds = 120;
+}
+
+Answer RealRunnerTest::run(const wire::Task& one, const std::vector<std::int32_t>& feed) {
+  wire::Job job = job_;
+  job.tasks = {one};
+  RunnerProcess process(launch_, job);
+  Answer answer;
+  for (;;) {
+    RunnerProcess::Event event = process.next();
+    if (auto* step = std::get_if<wire::Step>(&event)) {
+      answer.steps.push_back(std::move(*step));
+      if (one.fed) {
+        process.feed(feed.at(answer.steps.size() - 1));
+      }
+    } else if (auto* operation = std::get_if<wire::OperationRecord>(&event)) {
+      answer.operations.push_back(std::move(*operation));
+    } else if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
+      answer.end = *end;
+    } else if (std::holds_alternative<wire::Done>(event)) {
+      return answer;
+    }
+  }
+}
+
+Answer RealRunnerTest::run_with(const std::string& fault, const wire::Task& one) {
+  job_.fault = fault;
+  Answer answer = run(one);
+  job_.fault.clear();
+  return answer;
+}
+
+std::string RealRunnerTest::error_with(const std::string& fault, const wire::Task& one) {
+  try {
+    run_with(fault, one);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace drift::test
