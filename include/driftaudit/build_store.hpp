@@ -22,6 +22,10 @@ struct BuildOptions {
 /// disk full.
 Build open_build(const std::string& side, const BuildOptions& options, Progress& progress);
 
+/// Whether open_build() would find the side without fetching or unpacking anything: a release or a
+/// wheel file that is in the cache, any folder.
+bool is_installed(const std::string& side);
+
 /// A runner compiled against one build.
 struct Runner {
   std::filesystem::path program;

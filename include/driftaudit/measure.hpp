@@ -27,7 +27,7 @@ struct Measure {
 
 /// What one build answered: a report of one side, and its logits where the measure needs them.
 struct Answer {
-  Report report;
+  const Report* report = nullptr;  ///< not owned
   /// All logits of a step, by index into runs[] and into its steps.
   std::function<std::vector<float>(std::size_t run, std::size_t step)> logits;
 };

@@ -26,6 +26,9 @@ struct HostRecord {
 /// This machine.
 HostRecord this_host();
 
+/// The present time, as a report says when it was made.
+std::string utc_now();
+
 /// Where and when a side ran that was taken from a saved report.
 struct RecordedBuild {
   std::string report;   ///< the file, as it was named: "base.json", "report.json:B"

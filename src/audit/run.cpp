@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <optional>
 #include <set>
 
@@ -26,14 +24,6 @@ Stop stop_from(wire::Stopped stopped) {
       return Stop::kFed;
   }
   return Stop::kLength;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 /// What one step of the wire becomes in the report.

@@ -36,8 +36,8 @@ bool exceeds(const std::vector<float>& a, const std::vector<float>& b, double mo
 }
 
 bool step_changed(const Pair& pair, std::size_t step, const Measure& measure) {
-  const Step& a = pair.a.report.runs[pair.run_a].steps[step];
-  const Step& b = pair.b.report.runs[pair.run_b].steps[step];
+  const Step& a = pair.a.report->runs[pair.run_a].steps[step];
+  const Step& b = pair.b.report->runs[pair.run_b].steps[step];
   switch (measure.kind) {
     case Measure::Kind::kBits:
       return a.digest != b.digest;
@@ -53,8 +53,8 @@ bool step_changed(const Pair& pair, std::size_t step, const Measure& measure) {
 /// The first changed step, from 1, of the first `most` ones.
 std::optional<std::uint32_t> first_change(const Pair& pair, const Measure& measure,
                                           std::size_t most) {
-  const std::vector<Step>& a = pair.a.report.runs[pair.run_a].steps;
-  const std::vector<Step>& b = pair.b.report.runs[pair.run_b].steps;
+  const std::vector<Step>& a = pair.a.report->runs[pair.run_a].steps;
+  const std::vector<Step>& b = pair.b.report->runs[pair.run_b].steps;
   const std::size_t steps = std::min(most, std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < steps; ++i) {
     if (i >= std::min(a.size(), b.size()) || step_changed(pair, i, measure)) {
@@ -78,8 +78,8 @@ std::optional<std::size_t> find_run(const Report& report, const std::string& mod
 }
 
 Pair pair_of(const Answer& a, const Answer& b, const std::string& mode, std::uint32_t prompt) {
-  const auto run_a = find_run(a.report, mode, prompt);
-  const auto run_b = find_run(b.report, mode, prompt);
+  const auto run_a = find_run(*a.report, mode, prompt);
+  const auto run_b = find_run(*b.report, mode, prompt);
   if (!run_a || !run_b) {
     throw trouble(fmt::format("prompt {} ({}) was not answered by both builds", prompt, mode));
   }
@@ -106,8 +106,8 @@ bool equal_answers(const Answer& a, const Answer& b, const Measure& measure,
     return !first_change(pair_of(a, b, part->mode, part->prompt), measure, part->steps);
   }
   constexpr std::size_t kAll = static_cast<std::size_t>(-1);
-  return a.report.runs.size() == b.report.runs.size() &&
-         std::none_of(a.report.runs.begin(), a.report.runs.end(), [&](const Run& run) {
+  return a.report->runs.size() == b.report->runs.size() &&
+         std::none_of(a.report->runs.begin(), a.report->runs.end(), [&](const Run& run) {
            return first_change(pair_of(a, b, run.mode, run.prompt), measure, kAll).has_value();
          });
 }
@@ -115,7 +115,7 @@ bool equal_answers(const Answer& a, const Answer& b, const Measure& measure,
 BisectPart cheapest_part(const Answer& a, const Answer& b, const Measure& measure) {
   BisectPart cheapest;
   std::tuple<std::size_t, std::size_t> least{static_cast<std::size_t>(-1), 0};
-  for (const Run& run : a.report.runs) {
+  for (const Run& run : a.report->runs) {
     const auto [steps, prompt] = least;
     const Pair pair = pair_of(a, b, run.mode, run.prompt);
     const auto change = first_change(pair, measure, steps);

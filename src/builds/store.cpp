@@ -85,6 +85,21 @@ Build open_build(const std::string& side, const BuildOptions& options, Progress&
   return inspect_unpacked_build(add_wheel(path, options.offline, free_disk_bytes, progress), side);
 }
 
+bool is_installed(const std::string& side) {
+  const std::vector<Pin> pins = load_pins();
+  if (const Pin* pin = find_pin(pins, side)) {
+    return is_unpacked(unpacked_folder(*pin));
+  }
+  if (fs::is_directory(expand_home(side))) {
+    return true;
+  }
+  try {
+    return !unpacked_folder_of_side(side).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 fs::path unpacked_folder_of_side(const std::string& side) {
   const std::vector<Pin> pins = load_pins();
   if (const Pin* pin = find_pin(pins, side)) {

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sched.h>
 #include <sstream>
 #include <sys/utsname.h>
 #include <thread>
+
+#include <fmt/core.h>
 
 namespace drift {
 namespace {
@@ -98,6 +102,14 @@ std::string os_name(std::string_view os_release) {
     name = name.substr(1, name.size() - 2);
   }
   return name;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 HostRecord this_host() {

@@ -1,0 +1,93 @@
+#include "bisect/probe_store.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "driftaudit/hash.hpp"
+#include "driftaudit/paths.hpp"
+
+namespace drift {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kAnswer = "answer";
+constexpr const char* kFailure = "failure";
+constexpr const char* kOwned = "owned";
+
+FileLock lock_question(const std::string& key, Progress& progress) {
+  const fs::path path = cache_folder() / "locks" / ("bisect-" + key + ".lock");
+  if (auto lock = FileLock::try_lock(path)) {
+    return std::move(*lock);
+  }
+  progress.note("another process works on the same bisection; waiting for it");
+  return FileLock(path);
+}
+
+}  // namespace
+
+ProbeStore::ProbeStore(const std::string& key, Progress& progress)
+    : key_(key), lock_(lock_question(key, progress)), folder_(cache_folder() / "bisect" / key) {
+  make_folders(folder_);
+}
+
+fs::path ProbeStore::path(const char* kind, const std::string& name) const {
+  return folder_ / (std::string(kind) + "-" + sha256_hex(name).substr(0, 24) + ".json");
+}
+
+std::size_t ProbeStore::kept() const {
+  std::size_t count = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    count += entry.path().filename().string().starts_with(kAnswer) ? 1 : 0;
+  }
+  return count;
+}
+
+std::optional<Report> ProbeStore::answer(const std::string& name) const {
+  const fs::path file = path(kAnswer, name);
+  if (!fs::exists(file)) {
+    return std::nullopt;
+  }
+  try {
+    return read_report(file);
+  } catch (const Error&) {
+    return std::nullopt;  // damaged: it is asked again, and replaced
+  }
+}
+
+void ProbeStore::keep_answer(const std::string& name, const Report& report) {
+  write_file(path(kAnswer, name), report_json(report), true);
+}
+
+std::optional<Error> ProbeStore::failure(const std::string& name) const {
+  const fs::path file = path(kFailure, name);
+  if (!fs::exists(file)) {
+    return std::nullopt;
+  }
+  try {
+    const json document = json::parse(read_file(file, 1 << 20));
+    return trouble(document.at("what").get<std::string>(), document.at("hint").get<std::string>());
+  } catch (const json::exception&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void ProbeStore::keep_failure(const std::string& name, const Error& error) {
+  const json document = {{"what", error.what()}, {"hint", error.hint()}};
+  write_file(path(kFailure, name),
+             document.dump(2, ' ', false, json::error_handler_t::replace) + "\n", true);
+}
+
+bool ProbeStore::owns(const std::string& name) const { return fs::exists(path(kOwned, name)); }
+
+void ProbeStore::keep_owned(const std::string& name) {
+  write_file(path(kOwned, name),
+             json(name).dump(2, ' ', false, json::error_handler_t::replace) + "\n", true);
+}
+
+void ProbeStore::drop_owned(const std::string& name) { fs::remove(path(kOwned, name)); }
+
+void ProbeStore::remove() { fs::remove_all(folder_); }
+
+}  // namespace drift

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/progress.hpp"
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// What an interrupted bisection has come to know, in cache_folder()/bisect/<key>/, so that the
+/// same command goes on from there. Held by one process at a time. Errors (trouble): the cache
+/// can't be written.
+class ProbeStore {
+ public:
+  /// `key` is a digest of the whole question. Waits while another process holds it.
+  ProbeStore(const std::string& key, Progress& progress);
+
+  /// How many answers it holds that can be read.
+  std::size_t kept() const;
+
+  /// An answer by its name; nothing when there is none, or a damaged one.
+  std::optional<Report> answer(const std::string& name) const;
+  void keep_answer(const std::string& name, const Report& report);
+
+  /// Why a build couldn't be had.
+  std::optional<Error> failure(const std::string& name) const;
+  void keep_failure(const std::string& name, const Error& error);
+
+  /// Whether a build is this bisection's own to remove; kept before it is installed, so that it is
+  /// known whenever the process is killed.
+  bool owns(const std::string& name) const;
+  void keep_owned(const std::string& name);
+  void drop_owned(const std::string& name);
+
+  /// Removes everything: the bisection is done.
+  void remove();
+
+ private:
+  fs::path path(const char* kind, const std::string& name) const;
+
+  std::string key_;
+  FileLock lock_;
+  fs::path folder_;
+};
+
+}  // namespace drift
