@@ -88,6 +88,19 @@ TEST_F(StoreTest, OpensWhatIsThereWithoutTheNetworkAndByItsName) {
   EXPECT_EQ(again.libraries_digest, first.libraries_digest);
 }
 
+TEST_F(StoreTest, KnowsWhatIsInstalled) {
+  const Pin pin = world_.publish({}, "january-2022");
+  const std::string wheel = (world_.wheels() / pin.wheel.file).string();
+  EXPECT_FALSE(is_installed("1.10.1"));
+  EXPECT_FALSE(is_installed(wheel));
+  EXPECT_FALSE(is_installed("/missing"));
+  open("1.10.1");
+  EXPECT_TRUE(is_installed("1.10.1"));
+  EXPECT_TRUE(is_installed("january-2022"));
+  EXPECT_TRUE(is_installed(wheel)) << "the same build";
+  EXPECT_TRUE(is_installed(world_.root().string())) << "a folder is where it is";
+}
+
 TEST_F(StoreTest, RefusesToFetchWhenOffline) {
   world_.publish({});
   const Error error = error_of([&] { open("1.10.1", true); });
