@@ -10,8 +10,8 @@ namespace drift {
 
 /// One build of a range.
 struct Candidate {
-  std::string label;     ///< as it was named: a release, or the line of a list
-  std::string side;      ///< for open_build(): the label, or the path that it stands for
+  std::string label;     ///< a release, a name, or a path as a command takes it from here
+  std::string side;      ///< for open_build(): the release, or an absolute path
   std::string released;  ///< "2022-03-10", of releases; else empty
   std::string identity;  ///< of a release, the hash of its wheel; else empty: known once it is open
 };

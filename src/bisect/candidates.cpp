@@ -34,6 +34,7 @@ Candidate candidate_of(const Pin& pin, const std::string& label) {
 /// A line of a list, and where it stands.
 struct ListedBuild {
   Candidate candidate;
+  std::string text;
   std::size_t line = 0;
 };
 
@@ -45,18 +46,21 @@ std::string trimmed(const std::string& line) {
              : line.substr(begin, line.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-Candidate candidate_of(const std::string& text, const fs::path& folder,
+/// A line as a candidate. A path relative to the list becomes one that a command takes as well.
+Candidate candidate_of(const std::string& text, const fs::path& list,
                        const std::vector<Pin>& pins) {
   if (const Pin* pin = find_pin(pins, text)) {
     return candidate_of(*pin, text);
   }
-  const bool of_home = text.starts_with("~");
-  return {text, of_home ? text : (folder / text).lexically_normal().string(), "", ""};
+  if (text.starts_with("~")) {
+    return {text, text, "", ""};
+  }
+  const fs::path path = (list.parent_path() / text).lexically_normal();
+  return {path.string(), fs::absolute(path).lexically_normal().string(), "", ""};
 }
 
 std::vector<ListedBuild> read_list(const fs::path& file, const std::vector<Pin>& pins) {
   constexpr std::uint64_t kMostBytes = 1 << 20;
-  const fs::path folder = fs::absolute(file).parent_path();
   std::istringstream lines(read_file(file, kMostBytes));
   std::vector<ListedBuild> builds;
   std::map<std::string, std::size_t> seen;
@@ -71,14 +75,14 @@ std::vector<ListedBuild> read_list(const fs::path& file, const std::vector<Pin>&
       throw usage_error(fmt::format("{}:{}: not text", file.string(), number),
                         "a list names one build a line");
     }
-    Candidate candidate = candidate_of(text, folder, pins);
+    Candidate candidate = candidate_of(text, file, pins);
     const auto [other, is_new] = seen.emplace(candidate.side, number);
     if (!is_new) {
       throw usage_error(fmt::format("{}:{}: {} stands in line {} already", file.string(), number,
                                     text, other->second),
                         "name each build once");
     }
-    builds.push_back({std::move(candidate), number});
+    builds.push_back({std::move(candidate), text, number});
   }
   if (builds.size() < 2) {
     throw usage_error(fmt::format("{}:{}: {} in the list, and a bisection takes two or more",
@@ -94,7 +98,8 @@ std::size_t index_in(const std::vector<ListedBuild>& builds, const fs::path& fil
   const std::string path = fs::absolute(name).lexically_normal().string();
   for (std::size_t i = 0; i < builds.size(); ++i) {
     const Candidate& candidate = builds[i].candidate;
-    if (candidate.label == name || candidate.side == (pin != nullptr ? pin->version : path)) {
+    if (builds[i].text == name || candidate.label == name ||
+        candidate.side == (pin != nullptr ? pin->version : path)) {
       return i;
     }
   }
@@ -131,7 +136,7 @@ std::vector<Candidate> listed_candidates(const fs::path& file, const std::vector
   if (begin >= end) {
     throw usage_error(
         fmt::format("{}:{}: {} doesn't come before {} (line {})", file.string(), builds[begin].line,
-                    builds[begin].candidate.label, builds[end].candidate.label, builds[end].line),
+                    builds[begin].text, builds[end].text, builds[end].line),
         "a list goes from the oldest build to the newest");
   }
   std::vector<Candidate> candidates;

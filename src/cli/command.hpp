@@ -16,6 +16,7 @@ using Action = std::function<Status()>;
 /// Each adds one command to the program; when the command is the one given, `action` is set.
 /// A command's options live in a struct owned by its action.
 void add_audit_command(CLI::App& app, Action& action);
+void add_bisect_command(CLI::App& app, Action& action);
 void add_builds_command(CLI::App& app, Action& action);
 void add_model_command(CLI::App& app, Action& action);
 

@@ -32,7 +32,7 @@ Error usage_problem(const CLI::App& app, int argc, char** argv, const std::strin
     return usage_error(what, "see driftaudit " + given.front()->get_name() + " --help");
   }
   const std::string word = argc > 1 ? argv[1] : "";
-  const std::string hint = "commands: audit, builds, model; see driftaudit --help";
+  const std::string hint = "commands: audit, bisect, builds, model; see driftaudit --help";
   if (word.empty()) {
     return usage_error("no command is given", hint);
   }
@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_audit_command(app, action);
+  add_bisect_command(app, action);
   add_builds_command(app, action);
   add_model_command(app, action);
   try {

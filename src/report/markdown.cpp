@@ -86,6 +86,11 @@ std::string scored(const View& view) {
 std::string report_markdown(const Report& report) {
   const View view(report);
   const Verdict verdict = verdict_of(report);
+  if (report.bisect) {
+    constexpr std::size_t kColumns = 100;
+    return fmt::format("## driftaudit: {}\n\n```\n{}```\n", plain(verdict.headline),
+                       report_table(report, false, kColumns));
+  }
   std::string text = fmt::format("## driftaudit: {}\n\n", verdict.headline);
   for (const std::string& warning : verdict.warnings) {
     text += fmt::format("**Warning:** {}.\n\n", plain(warning));

@@ -99,7 +99,7 @@ std::string audit_command(const Report& report, const Change& change) {
   if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
     command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
   }
-  return command + " " + change.options;
+  return command + (change.options.empty() ? "" : " " + change.options);
 }
 
 bool on_generic_kernels(const Report& report) {
@@ -155,11 +155,44 @@ void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
   }
 }
 
+/// The audit of the two builds at a boundary.
+Report around(const Report& report, const BisectBoundary& found) {
+  Report pair;
+  pair.model = report.model;
+  pair.prompts = report.prompts;
+  pair.settings = report.settings;
+  for (const BuildRecord& build : report.builds) {
+    if (build.label == found.before || build.label == found.after) {
+      pair.builds.push_back(build);
+    }
+  }
+  return pair;
+}
+
+void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next) {
+  const BisectRecord& bisect = *report.bisect;
+  if (!bisect.boundaries.empty()) {
+    next.push_back({"what changed there, and how close is the nearest token to flipping?",
+                    audit_command(around(report, bisect.boundaries.front()), {})});
+  }
+  if (!bisect.all) {
+    next.push_back({bisect.ends_equal ? "do they change in between, and back?"
+                                      : "is it the only change in the range?",
+                    "the same command with --all"});
+  } else if (!bisect.exhaustive && !bisect.assumed.empty()) {
+    next.push_back({"is what was assumed true?", "the same command with --exhaustive"});
+  }
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggestions(const Report& report) {
   constexpr std::size_t kMost = 2;
   std::vector<Suggestion> next;
+  if (report.bisect) {
+    suggest_after_bisection(report, next);
+    return next;
+  }
   if (unrepeatable(report)) {
     suggest_for_unrepeatable(report, next);
   }

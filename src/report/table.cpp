@@ -4,6 +4,7 @@
 
 #include "driftaudit/report.hpp"
 
+#include "report/bisect_view.hpp"
 #include "report/columns.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
@@ -220,6 +221,9 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   const View view(report);
   const Look look{colour, std::max<std::size_t>(width, 40)};
   const Verdict verdict = verdict_of(report);
+  if (report.bisect) {
+    return bisect_table(report, colour) + "\n" + ending(verdict, look);
+  }
   std::string text;
   for (const std::string& warning : verdict.warnings) {
     text += wrapped(warning, "warning  ", "         ", look.width);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/bisect_view.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -157,6 +158,9 @@ std::string short_number(double value) {
 }
 
 Verdict verdict_of(const Report& report) {
+  if (report.bisect) {
+    return bisect_verdict(report);
+  }
   return {warnings(report), headline(report), details(report), suggestions(report)};
 }
 

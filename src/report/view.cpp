@@ -53,6 +53,10 @@ std::string View::model_line() const {
   }
   line += fmt::format(" · {} · {} parameters", counted(model.n_layer, "layer"),
                       in_millions(model.parameters));
+  if (report_.bisect) {
+    return line + fmt::format(" · prompts {} × {}", visible(report_.prompts),
+                              counted(report_.settings.new_tokens, "token"));
+  }
   const bool generates = report_.settings.modes != std::vector<std::string>{"score"};
   const std::uint64_t prompts = report_.summary.prompts;
   return line + (generates ? fmt::format(" · {} × {}", counted(prompts, "prompt"),

@@ -36,6 +36,7 @@ class Candidates : public ::testing::Test {
     write_file(list_, text);
     return listed_candidates(list_, pins_, first, last);
   }
+  std::string in_folder(const std::string& name) const { return (folder_.path() / name).string(); }
   /// The error of `act` as `what | hint`.
   template <class Act>
   static std::string refusal(const Act& act) {
@@ -83,9 +84,10 @@ TEST_F(Candidates, OfUnknownReleasesAreRefused) {
 TEST_F(Candidates, OfAListStandInItsOrderRelativeToIt) {
   const std::vector<Candidate> candidates =
       listed("# my builds\r\n\n  one\r\nsub/two \n/three\ndecember\n~/four");
-  EXPECT_THAT(labels(candidates), ElementsAre("one", "sub/two", "/three", "december", "~/four"));
-  EXPECT_EQ(candidates[0].side, (folder_.path() / "one").string());
-  EXPECT_EQ(candidates[1].side, (folder_.path() / "sub/two").string());
+  EXPECT_THAT(labels(candidates),
+              ElementsAre(in_folder("one"), in_folder("sub/two"), "/three", "december", "~/four"));
+  EXPECT_EQ(candidates[0].side, in_folder("one"));
+  EXPECT_EQ(candidates[1].side, in_folder("sub/two"));
   EXPECT_EQ(candidates[2].side, "/three");
   EXPECT_EQ(candidates[3].side, "1.13.1");
   EXPECT_EQ(candidates[4].side, "~/four");
@@ -95,10 +97,21 @@ TEST_F(Candidates, OfAListStandInItsOrderRelativeToIt) {
 
 TEST_F(Candidates, OfAListGoFromFirstToLast) {
   const std::string text = "a\nb\nc\n1.12.0\n";
-  EXPECT_THAT(labels(listed(text, "b", "c")), ElementsAre("b", "c"));
-  EXPECT_THAT(labels(listed(text, "b")), ElementsAre("b", "c", "1.12.0"));
-  EXPECT_THAT(labels(listed(text, "", (folder_.path() / "b").string())), ElementsAre("a", "b"))
+  EXPECT_THAT(labels(listed(text, "b", "c")), ElementsAre(in_folder("b"), in_folder("c")));
+  EXPECT_THAT(labels(listed(text, "b")), ElementsAre(in_folder("b"), in_folder("c"), "1.12.0"));
+  EXPECT_THAT(labels(listed(text, "", in_folder("b"))), ElementsAre(in_folder("a"), in_folder("b")))
       << "by its path";
+}
+
+TEST_F(Candidates, OfAListAreNamedAsACommandWouldBe) {
+  write_file(list_, "one\n../two\n");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path().parent_path());
+  const std::vector<Candidate> candidates =
+      listed_candidates(folder_.path().filename() / "list.txt", pins_, "", "../two");
+  fs::current_path(before);
+  EXPECT_THAT(labels(candidates), ElementsAre((folder_.path().filename() / "one").string(), "two"));
+  EXPECT_EQ(candidates[0].side, in_folder("one"));
 }
 
 TEST_F(Candidates, OfABadListAreRefusedWithItsLine) {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driftaudit/audit.hpp"
+#include "driftaudit/candidates.hpp"
+#include "driftaudit/measure.hpp"
+#include "driftaudit/model.hpp"
+#include "driftaudit/progress.hpp"
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// A whole bisection.
+struct BisectRequest {
+  std::vector<Candidate> candidates;  ///< two or more
+  AuditRequest audit;                 ///< what each is asked; without sides
+  Measure measure;
+  bool all = false;         ///< every boundary
+  bool exhaustive = false;  ///< with `all`: assume nothing
+  bool keep = false;        ///< leave what was installed
+  std::function<Side(const Candidate&)> open;
+  /// What answers depend on besides all this, the runner's sources and this machine: the runners'
+  /// variables and threads, as text.
+  std::string circumstances;
+};
+
+/// Bisects, and says what came of it in a report of kind "bisect". An interruption leaves what is
+/// known in the cache, and the builds at which the search stood; the same request goes on from
+/// there. Errors: as for bisect(); all builds that it installed are removed then.
+Report run_bisect(const BisectRequest& request, const Model& model, Progress& progress);
+
+}  // namespace drift

@@ -1,0 +1,156 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "driftaudit/bisect_run.hpp"
+#include "driftaudit/error.hpp"
+#include "driftaudit/pin.hpp"
+#include "driftaudit/process.hpp"
+#include "driftaudit/report.hpp"
+
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "cli/output_options.hpp"
+#include "cli/run_options.hpp"
+#include "cli/sided.hpp"
+
+namespace drift {
+namespace {
+
+struct BisectOptions {
+  std::string first;
+  std::string last;
+  std::string builds;
+  bool all = false;
+  bool exhaustive = false;
+  bool keep = false;
+  std::string measure = "bits";
+  double max_logit_diff = -1;  ///< not given: negative
+  RunOptions run;
+  OutputOptions output;
+};
+
+void check(const BisectOptions& options) {
+  if (options.builds.empty() && options.last.empty()) {
+    throw usage_error("a bisection takes the first and the last release, or a list of builds",
+                      "such as driftaudit bisect 1.10.1 1.13.1, or --builds FILE");
+  }
+  if (options.exhaustive && !options.all) {
+    throw usage_error("--exhaustive: only the search for all changes can skip none", "add --all");
+  }
+  const Sided environment = parse_sided_environment(options.run.environment);
+  const std::vector<std::uint32_t> threads = parse_sided_threads(options.run.threads);
+  if (environment.of[0] != environment.of[1] || threads[0] != threads[1]) {
+    throw usage_error("--env and --threads: a bisection runs all builds alike",
+                      "leave out A: and B:");
+  }
+  check_run_options(options.run);
+  check_outputs(options.output,
+                {options.run.prompts, options.run.text, options.run.model, options.builds});
+}
+
+std::vector<Candidate> candidates_of(const BisectOptions& options) {
+  const std::vector<Pin> pins = load_pins();
+  return options.builds.empty()
+             ? release_candidates(pins, options.first, options.last)
+             : listed_candidates(options.builds, pins, options.first, options.last);
+}
+
+Measure measure_of(const BisectOptions& options) {
+  if (options.max_logit_diff >= 0) {
+    return {Measure::Kind::kLogits, options.max_logit_diff};
+  }
+  return {options.measure == "tokens" ? Measure::Kind::kTokens : Measure::Kind::kBits, 0};
+}
+
+/// The fault that a test plants in one build: "LABEL:FAULT", several separated by '|'.
+std::string planted_fault(const std::string& label) {
+  const std::string faults = "|" + environment_value("DRIFTAUDIT_TEST_FAULT") + "|";
+  const std::size_t at = faults.find("|" + label + ":");
+  if (at == std::string::npos) {
+    return "";
+  }
+  const std::size_t begin = at + label.size() + 2;
+  return faults.substr(begin, faults.find('|', begin) - begin);
+}
+
+Side open_candidate(const Candidate& candidate, const RunOptions& options, Progress& progress) {
+  Side side = open_side(candidate.side, 0, options, progress);
+  side.build.label = candidate.label;
+  side.fault = planted_fault(candidate.label);
+  return side;
+}
+
+/// The runners' variables and threads.
+std::string circumstances_of(const BisectOptions& options, Progress& progress) {
+  const Sided sided = parse_sided_environment(options.run.environment);
+  const RunnerEnvironment environment = runner_environment(current_environment(), sided.of[0]);
+  for (const std::string& name : environment.dropped) {
+    progress.note(fmt::format("warning: {} is set here but not passed on to the runners", name));
+  }
+  std::string text = fmt::format("driftaudit " DRIFTAUDIT_VERSION "\nthreads {}\nfault {}\n",
+                                 parse_sided_threads(options.run.threads)[0],
+                                 environment_value("DRIFTAUDIT_TEST_FAULT"));
+  for (const auto& [name, value] : environment.knobs) {
+    text += fmt::format("{}={}\n", name, value);
+  }
+  return text;
+}
+
+Status bisect_builds(const BisectOptions& options) {
+  check(options);
+  const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+  BisectRequest request;
+  request.candidates = candidates_of(options);
+  const Model model = open_model(options.run.model, ModelOptions{options.run.offline}, *progress);
+  request.audit = request_of(options.run, model);
+  request.measure = measure_of(options);
+  request.all = options.all;
+  request.exhaustive = options.exhaustive;
+  request.keep = options.keep;
+  request.open = [&](const Candidate& candidate) {
+    return open_candidate(candidate, options.run, *progress);
+  };
+  request.circumstances = circumstances_of(options, *progress);
+  Report report = run_bisect(request, model, *progress);
+  report.tool = "driftaudit " DRIFTAUDIT_VERSION;
+  put_out(options.output, report);
+  return Status::kDone;
+}
+
+}  // namespace
+
+void add_bisect_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<BisectOptions>();
+  CLI::App* command =
+      app.add_subcommand("bisect", "find the release, or the builds, where bits change");
+  command->add_option("FIRST", options->first, "a release or a pin's name, such as 1.10.1");
+  command->add_option("LAST", options->last, "a later one, such as 1.13.1");
+  command->add_option("--builds", options->builds,
+                      "a list of builds in order, one a line; FIRST and LAST are then lines of it "
+                      "(default: its ends)");
+  command->add_flag("--all", options->all, "every change in the range, not only one");
+  command->add_flag("--exhaustive", options->exhaustive,
+                    "with --all: also what lies between equal builds");
+  command->add_flag("--keep", options->keep, "leave in the cache what had to be installed");
+  CLI::Option* measure =
+      command->add_option("--measure", options->measure, "what has to be equal: bits or tokens")
+          ->check(CLI::IsMember({"bits", "tokens"}))
+          ->capture_default_str();
+  command
+      ->add_option("--max-logit-diff", options->max_logit_diff,
+                   "instead: no logit may differ by more than this")
+      ->check(number_between(0, 1e30))
+      ->excludes(measure);
+  add_run_options(*command, options->run, {"greedy"});
+  add_output_options(*command, options->output, "report.json");
+  command->callback([options, command, &action] {
+    note_given(*command, options->run);
+    settle_outputs(*command, options->output);
+    action = [options] { return bisect_builds(*options); };
+  });
+}
+
+}  // namespace drift
