@@ -90,9 +90,8 @@ std::string circumstances_of(const BisectOptions& options, Progress& progress) {
   for (const std::string& name : environment.dropped) {
     progress.note(fmt::format("warning: {} is set here but not passed on to the runners", name));
   }
-  std::string text = fmt::format("driftaudit " DRIFTAUDIT_VERSION "\nthreads {}\nfault {}\n",
-                                 parse_sided_threads(options.run.threads)[0],
-                                 environment_value("DRIFTAUDIT_TEST_FAULT"));
+  std::string text = fmt::format("driftaudit " DRIFTAUDIT_VERSION "\nthreads {}\n",
+                                 parse_sided_threads(options.run.threads)[0]);
   for (const auto& [name, value] : environment.knobs) {
     text += fmt::format("{}={}\n", name, value);
   }
