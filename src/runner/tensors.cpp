@@ -60,7 +60,7 @@ std::string bytes_of(const at::Tensor& tensor) {
 std::uint64_t digest_of(const at::Tensor& tensor) {
   const at::Tensor in_order = tensor.contiguous();
   const auto count = static_cast<std::uint64_t>(in_order.numel());
-  return fnv1a(in_order.data_ptr(), count * wire::element_bytes(dtype_of(tensor)));
+  return murmur64a(in_order.data_ptr(), count * wire::element_bytes(dtype_of(tensor)));
 }
 
 at::Tensor tensor_from(const wire::TensorData& data) {

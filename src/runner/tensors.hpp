@@ -15,7 +15,7 @@ wire::TensorLayout layout_of(const at::Tensor& tensor);
 /// Its bytes as TensorData::bytes has them.
 std::string bytes_of(const at::Tensor& tensor);
 
-/// fnv1a() over its elements in row-major order.
+/// murmur64a() over its elements in row-major order.
 std::uint64_t digest_of(const at::Tensor& tensor);
 
 /// A tensor in memory of its own that lies there as the layout says: same sizes, strides, storage

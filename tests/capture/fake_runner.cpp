@@ -1,11 +1,15 @@
 // Speaks the runner's protocol without a libtorch, and misspeaks it as the variable FAKE says.
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include "runner/wire.hpp"
 
@@ -88,25 +92,50 @@ void answer_calls(const wire::Task& task) {
   }
 }
 
-/// A record of one operation without inputs for each selector in `data`, and a question for each in
-/// `questions`.
-void tell_of_operations(const wire::Task& task, std::uint32_t step) {
-  for (const std::string& name : task.trace.questions) {
-    put(wire::frame(wire::FrameKind::kQuestion, wire::Question{task.id, step, 0, name, {}}));
-    answer_calls(task);
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// An operation whose output is its input, the number of the step; beside it a weight.
+wire::OperationRecord identity(const wire::Task& task, std::uint32_t step, std::uint32_t index,
+                               const std::string& name) {
+  const auto value = static_cast<float>(step);
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  const wire::Operand number{{}, false, step, bytes};
+  return {task.id, step, index, name, {number, {{}, true, 0, std::nullopt}}, number};
+}
+
+/// The operations that are named in `questions` or `data`, in order; a runner that is "astray"
+/// calls them something else.
+void tell_of_operations(const wire::Task& task, std::uint32_t step, const std::string& fake) {
+  const auto& steps = task.trace.steps;
+  if (std::find(steps.begin(), steps.end(), step) == steps.end()) {
+    return;
   }
-  for (const std::string& name : task.trace.data) {
-    put(wire::frame(wire::FrameKind::kOperation,
-                    wire::OperationRecord{task.id, step, 0, name, {}, {}}));
+  std::uint32_t index = 0;
+  for (std::string name : {"first", "second"}) {
+    const bool asks = among(task.trace.questions, name);
+    const bool records = among(task.trace.data, name);
+    name += fake == "astray" ? "'" : "";
+    const wire::OperationRecord record = identity(task, step, index++, name);
+    if (asks) {
+      put(wire::frame(wire::FrameKind::kQuestion,
+                      wire::Question{record.task, step, record.index, name, record.inputs}));
+      answer_calls(task);
+    }
+    if (records) {
+      put(wire::frame(wire::FrameKind::kOperation, record));
+    }
   }
 }
 
 /// Steps whose token and only logits are the last id, or what was fed.
-void run(const wire::Task& task) {
+void run(const wire::Task& task, const std::string& fake) {
   std::int32_t token = task.ids.back();
   for (std::uint32_t n = 1; n <= task.new_tokens && token >= 0; ++n) {
     const auto logit = static_cast<float>(token);
-    tell_of_operations(task, n);
+    tell_of_operations(task, n, fake);
     put(wire::frame(wire::FrameKind::kStep,
                     wire::Step{task.id, n, token, {}, {}, std::vector<float>(100000, logit)}));
     if (task.fed) {
@@ -139,7 +168,7 @@ int main() {
       answer_calls(task);
       put(wire::frame(wire::FrameKind::kTaskEnd, wire::TaskEnd{task.id, wire::Stopped::kFed, 0.5}));
     } else {
-      run(task);
+      run(task, fake);
     }
   }
   put(wire::frame(wire::FrameKind::kDone, wire::Done{4096}));

@@ -107,10 +107,10 @@ TEST(RunnerProcess, FeedsTokensAndEndsAFedTask) {
 
 TEST(RunnerProcess, AnswersQuestionsInTheMiddleOfAStep) {
   wire::Task traced = task(1, {5}, 1);
-  traced.trace = {{1}, {}, {"lm_head"}, {"ln_f"}};
+  traced.trace = {{1}, {}, {"second"}, {"first"}};
   RunnerProcess process(launch(""), job({traced}));
   expect_event<wire::Hello>(process.next(), "");
-  EXPECT_EQ(expect_event<wire::Question>(process.next(), "").name, "ln_f");
+  EXPECT_EQ(expect_event<wire::Question>(process.next(), "").name, "first");
   const wire::TensorData input = contiguous_tensor({2}, {1.5F, -0.0F}, 12);
   for (std::uint32_t n = 1; n <= 2; ++n) {
     process.call({input});
@@ -120,7 +120,7 @@ TEST(RunnerProcess, AnswersQuestionsInTheMiddleOfAStep) {
     EXPECT_EQ(result.output.bytes, input.bytes);
   }
   process.end_calls();
-  EXPECT_EQ(expect_event<wire::OperationRecord>(process.next(), "").name, "lm_head");
+  EXPECT_EQ(expect_event<wire::OperationRecord>(process.next(), "").name, "second");
   expect_event<wire::Step>(process.next(), "");
 }
 

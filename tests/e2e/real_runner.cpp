@@ -29,13 +29,19 @@ void RealRunnerTest::SetUp() {
   const auto progress = make_silent_progress();
   const fs::path folder = scratch_.path() / "model";
   make_model(folder, {}, *progress);
-  config_ = read_model_config(folder / "config.json");
-  job_.weights = (scratch_.path() / "weights").string();
-  write_canonical_weights(folder, config_, job_.weights);
+  use_model(folder);
   launch_.label = "1.10.1";
   launch_.program = open_runner(inspect_build(january_venv(python_)), *progress).program;
   launch_.environment = test_runner_environment();
   launch_.timeout_seconds = 120;
+}
+
+void RealRunnerTest::use_mini() { use_model(fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini"); }
+
+void RealRunnerTest::use_model(const fs::path& folder) {
+  config_ = read_model_config(folder / "config.json");
+  job_.weights = (scratch_.path() / (folder.filename().string() + ".weights")).string();
+  write_canonical_weights(folder, config_, job_.weights);
 }
 
 Answer RealRunnerTest::run(const wire::Task& one, const std::vector<std::int32_t>& feed) {

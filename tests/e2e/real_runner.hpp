@@ -34,11 +34,17 @@ class RealRunnerTest : public NeedsPython39 {
  protected:
   void SetUp() override;
 
+  /// From then on with the embedded model.
+  void use_mini();
   /// Runs one task; `feed` answers the steps of a fed one.
   Answer run(const wire::Task& one, const std::vector<std::int32_t>& feed = {});
   Answer run_with(const std::string& fault, const wire::Task& one);
   std::string error_with(const std::string& fault, const wire::Task& one = greedy_task(3));
 
+ private:
+  void use_model(const fs::path& folder);
+
+ protected:
   TemporaryFolder scratch_{fs::temp_directory_path(), "driftaudit-runner"};
   ModelConfig config_;
   wire::Job job_;

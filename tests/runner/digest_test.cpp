@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -16,12 +18,22 @@ TEST(Fnv1a, GivesItsPublishedValues) {
   EXPECT_EQ(fnv1a("bar", 3, fnv1a("foo", 3)), fnv1a("foobar", 6));
 }
 
-TEST(Fnv1a, TellsAFloatFromItsNeighbours) {
+#ifdef __GLIBCXX__
+// What libstdc++ hashes with is the same function.
+TEST(Murmur64a, IsThatOfTheStandardLibrary) {
+  const std::string text = "The capital of France is Paris, and has been for long.";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    EXPECT_EQ(murmur64a(text.data(), size), std::_Hash_bytes(text.data(), size, 0)) << size;
+  }
+}
+#endif
+
+TEST(Murmur64a, TellsAFloatFromItsNeighbours) {
   std::set<std::uint64_t> digests;
   float value = 1.0F;
   for (int i = 0; i < 10000; ++i) {
     const std::array<float, 3> values = {0.5F, value, -7.25F};
-    digests.insert(fnv1a(values.data(), sizeof values));
+    digests.insert(murmur64a(values.data(), sizeof values));
     value = std::nextafter(value, 2.0F);
   }
   EXPECT_EQ(digests.size(), 10000U);
