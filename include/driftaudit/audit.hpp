@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,13 @@
 #include "driftaudit/prompts.hpp"
 #include "driftaudit/report.hpp"
 #include "driftaudit/runner_process.hpp"
+#include "driftaudit/saved_side.hpp"
 
 namespace drift {
 
-/// One side, ready to run.
+/// One side, ready to run, or saved from an earlier run.
 struct Side {
+  std::optional<SavedSide> saved;  ///< then nothing below has a meaning
   Build build;
   std::filesystem::path runner;
   RunnerEnvironment environment;
@@ -31,6 +34,9 @@ struct AuditRequest {
   PromptSet prompts;         ///< of the modes greedy and sample
   std::vector<Prompt> text;  ///< of the mode score: windows as score_windows() cuts them
   double timeout_seconds = 300;
+  std::string tool;  ///< "driftaudit 0.1.0", for the report
+  /// Where all logits of the sides that have them are written, or empty: see LogitsWriter.
+  std::filesystem::path logits;
 };
 
 /// Cuts a text for scoring: windows of the model's context, each beginning with the token that the
@@ -40,12 +46,17 @@ std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const To
 
 /// The tasks of one side, in the order in which they run: modes, then prompts. `fed`: each next
 /// token comes from outside (modes greedy and sample).
-std::vector<wire::Task> plan_tasks(const AuditRequest& request, const ModelConfig& config,
-                                   bool fed);
+std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end_of_text, bool fed);
 
 /// Runs all sides at once, in step, and compares them as the steps arrive; memory holds one step's
 /// logits a side besides the report. First each side's first prompt runs twice, in two processes:
-/// a side that differs from itself is marked not repeatable. Errors (trouble): a runner failed.
+/// a side that differs from itself is marked not repeatable. A saved side gives the steps of its
+/// report instead. Errors (trouble): a runner failed.
 Report run_audit(const AuditRequest& request, const Model& model, Progress& progress);
+
+/// Compares two saved sides as an audit would have: no model and no runner is needed. With `common`
+/// only what both have is compared: modes, prompts, steps; else what can't be compared is refused.
+/// Errors (usage) name each difference.
+Report compare_saved(const SavedSide& a, const SavedSide& b, bool common, const std::string& tool);
 
 }  // namespace drift

@@ -11,6 +11,8 @@ enum class Status : int {
   kGate = 1,           ///< a gate (`--fail-on`) tripped
   kUsage = 2,          ///< bad usage, bad file, refused comparison, unwritable output
   kTrouble = 3,        ///< fetch, hash, disk, compiler or runner trouble
+  kBisectSkip = 125,   ///< of --bisect-run: what can't run is to be skipped
+  kBisectStop = 129,   ///< of --bisect-run: bad usage, git bisect is to stop
   kInterrupted = 130,  ///< SIGINT
   kTerminated = 143,   ///< SIGTERM
 };

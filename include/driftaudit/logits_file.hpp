@@ -56,6 +56,7 @@ class LogitsFile {
   LogitsFile& operator=(const LogitsFile&) = delete;
 
   std::uint32_t vocabulary() const;
+  bool holds(std::uint32_t run, std::uint32_t step) const;
   /// The logits of a step. Errors (usage): the file doesn't hold it, or what it holds doesn't have
   /// `digest`, the step's own.
   std::vector<float> logits(std::uint32_t run, std::uint32_t step, const std::string& digest) const;

@@ -17,7 +17,7 @@ wire::Task draw_task(const wire::Task& sampled, std::uint32_t draws_before,
 
 std::optional<TokenChangeCause> judge_change(const AuditRequest& request, const Model& model,
                                              const wire::Task& task, std::uint32_t draws_before,
-                                             const wire::Step& a, const wire::Step& b) {
+                                             const JudgedStep& a, const JudgedStep& b) {
   RunnerProcess runner(launch_of(request, 0), job_of(request.sides[0], model,
                                                      {draw_task(task, draws_before, a.logits),
                                                       draw_task(task, draws_before, b.logits)}));
@@ -30,15 +30,15 @@ std::optional<TokenChangeCause> judge_change(const AuditRequest& request, const 
       break;
     }
   }
-  const bool repeats =
-      draws.size() == 2 && draws[0].token == a.token && draws[0].draw_digest == a.draw_digest;
+  const bool repeats = draws.size() == 2 && draws[0].token == a.step.token &&
+                       draws[0].draw_digest == a.step.draw_digest;
   if (!repeats) {
     return std::nullopt;
   }
-  if (draws[1].token == b.token) {
+  if (draws[1].token == b.step.token) {
     return TokenChangeCause::kLogits;
   }
-  return draws[1].token == a.token ? TokenChangeCause::kSampler : TokenChangeCause::kBoth;
+  return draws[1].token == a.step.token ? TokenChangeCause::kSampler : TokenChangeCause::kBoth;
 }
 
 }  // namespace drift

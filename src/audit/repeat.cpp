@@ -71,28 +71,32 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
 
 std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
                                        Progress& progress) {
-  const std::vector<wire::Task> tasks = first_tasks(plan_tasks(request, model.config, false));
-  std::vector<RunnerProcess> runners;
+  const std::vector<wire::Task> tasks =
+      first_tasks(plan_tasks(request, model.config.end_of_text, false));
+  std::vector<std::optional<RunnerProcess>> runners(request.sides.size());
+  std::size_t left = 0;
   for (std::size_t i = 0; i < request.sides.size(); ++i) {
-    runners.emplace_back(launch_of(request, i), job_of(request.sides[i], model, tasks));
+    if (!request.sides[i].saved) {
+      runners[i].emplace(launch_of(request, i), job_of(request.sides[i], model, tasks));
+      ++left;
+    }
   }
   progress.start("checking that each side repeats itself", 0, Progress::Unit::kTokens);
   std::vector<Trace> traces(runners.size());
-  std::vector<bool> done(runners.size(), false);
   std::uint64_t steps = 0;
   // One event of each in turn, so that all sides work at once.
-  for (std::size_t left = runners.size(); left > 0;) {
+  while (left > 0) {
     for (std::size_t i = 0; i < runners.size(); ++i) {
-      if (done[i]) {
+      if (!runners[i]) {
         continue;
       }
-      const RunnerProcess::Event event = runners[i].next();
+      const RunnerProcess::Event event = runners[i]->next();
       if (const auto* step = std::get_if<wire::Step>(&event)) {
         traces[i].push_back({mode_name(task_of(tasks, step->task).mode), step->token,
                              xxh3_128_hex(std::as_bytes(std::span(step->logits)))});
         progress.update(++steps);
       } else if (std::holds_alternative<wire::Done>(event)) {
-        done[i] = true;
+        runners[i].reset();
         --left;
       }
     }

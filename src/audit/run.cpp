@@ -1,66 +1,48 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
-#include <set>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "driftaudit/audit.hpp"
 #include "driftaudit/error.hpp"
 
+#include "audit/records.hpp"
 #include "audit/sides.hpp"
+#include "audit/sources.hpp"
 
 namespace drift {
 namespace {
-
-Stop stop_from(wire::Stopped stopped) {
-  switch (stopped) {
-    case wire::Stopped::kLength:
-      return Stop::kLength;
-    case wire::Stopped::kEndOfText:
-      return Stop::kEndOfText;
-    case wire::Stopped::kContext:
-      return Stop::kContext;
-    case wire::Stopped::kFed:
-      return Stop::kFed;
-  }
-  return Stop::kLength;
-}
-
-/// What one step of the wire becomes in the report.
-Step kept_step(const wire::Step& step, std::uint32_t keep_top) {
-  Step kept = reduce_step(step.token, step.logits, keep_top, step.given);
-  kept.draw_digest = step.draw_digest;
-  return kept;
-}
 
 /// Steps that a task has unless it stops early.
 std::uint64_t planned_steps(const wire::Task& task) {
   return task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
 }
 
-/// Both runners at work, from their first frame to their last.
+/// All sides at work, from their first step to their last.
 class Capture {
  public:
-  Capture(const AuditRequest& request, const Model& model, Progress& progress, Report& report)
-      : request_(request),
-        model_(model),
-        progress_(progress),
-        report_(report),
-        tasks_(plan_tasks(request, model.config, false)) {
+  /// `model` may be null where all sides are saved.
+  Capture(const AuditRequest& request, const Model* model, Progress& progress, Report& report)
+      : request_(request), model_(model), progress_(progress), report_(report) {
+    const std::int32_t end_of_text = model == nullptr ? -1 : model->config.end_of_text;
+    tasks_ = plan_tasks(request, end_of_text, false);
     const bool forced = request.settings.on_divergence == "force";
     for (std::size_t i = 0; i < request.sides.size(); ++i) {
       const Side& side = request.sides[i];
-      fed_.push_back(forced && i > 0);
-      runners_.emplace_back(launch_of(request, i),
-                            job_of(side, model, plan_tasks(request, model.config, fed_[i])));
-      seconds_.push_back(0);
-      steps_.push_back(0);
+      fed_.push_back(forced && i > 0 && !side.saved);
+      sources_.push_back(
+          side.saved ? saved_source(*side.saved)
+                     : live_source(request, *model, i, plan_tasks(request, end_of_text, fed_[i])));
+    }
+    if (!request.logits.empty()) {
+      logits_ = std::make_unique<LogitsWriter>(request.logits, report.model.vocab_size);
     }
   }
 
   void run() {
-    for (std::size_t i = 0; i < runners_.size(); ++i) {
-      take_hello(i);
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i]->begin(report_.builds[i]);
     }
     std::uint64_t total = 0;
     for (const wire::Task& task : tasks_) {
@@ -75,8 +57,11 @@ class Capture {
       run_task(task, prompt, planned);
       planned += planned_steps(task);
     }
-    for (std::size_t i = 0; i < runners_.size(); ++i) {
-      take_done(i);
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i]->finish(report_.builds[i]);
+    }
+    if (logits_) {
+      report_.logits = logits_->commit();
     }
     progress_.finish();
   }
@@ -84,54 +69,37 @@ class Capture {
   Comparison& comparison() { return comparison_; }
 
  private:
-  void take_hello(std::size_t i) {
-    BuildRecord& record = report_.builds[i];
-    const RunnerFacts facts =
-        facts_from(expect_event<wire::Hello>(runners_[i].next(), record.label));
-    record.cpu_capability = facts.cpu_capability;
-    record.blas = facts.blas;
-    record.threads = facts.aten_threads;
-    record.blas_threads = facts.blas_threads;
-  }
-
-  void take_done(std::size_t i) {
-    BuildRecord& record = report_.builds[i];
-    const auto done = expect_event<wire::Done>(runners_[i].next(), record.label);
-    record.peak_memory_bytes = done.peak_memory_bytes;
-    record.tokens_per_second = seconds_[i] > 0 ? static_cast<double>(steps_[i]) / seconds_[i] : 0;
-    record.log = runners_[i].log_tail();
-  }
-
   /// One task on all sides, step by step; `planned` steps were planned before it.
   void run_task(const wire::Task& task, std::uint32_t prompt, std::uint64_t planned) {
     const std::size_t first_run = report_.runs.size();
-    for (std::size_t i = 0; i < runners_.size(); ++i) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
       report_.runs.push_back(new_run(task, prompt, i));
+      sources_[i]->begin_task(mode_name(task.mode), prompt);
     }
     comparison_.begin_prompt(mode_name(task.mode), prompt);
-    std::vector<bool> active(runners_.size(), true);
+    std::vector<bool> active(sources_.size(), true);
     std::uint64_t step_number = 0;
-    while (std::any_of(active.begin(), active.end(), [](bool is) { return is; })) {
-      std::vector<std::optional<wire::Step>> steps(runners_.size());
-      for (std::size_t i = 0; i < runners_.size(); ++i) {
-        if (active[i]) {
-          steps[i] = take_step(i, report_.runs[first_run + i]);
-          active[i] = steps[i].has_value();
-        }
-        if (fed_[i] && steps[i] && task.mode != wire::Mode::kScore) {
-          impose(i, steps[0], report_.runs[first_run + i]);
+    while (std::find(active.begin(), active.end(), true) != active.end()) {
+      for (std::size_t i = 0; i < sources_.size(); ++i) {
+        Run& run = report_.runs[first_run + i];
+        active[i] = active[i] && take_step(i, first_run + i);
+        if (fed_[i] && active[i] && task.mode != wire::Mode::kScore) {
+          impose(i, active[0] ? &report_.runs[first_run].steps.back() : nullptr, run);
         }
       }
-      compare(task, steps, first_run);
-      const bool any_step =
-          std::any_of(steps.begin(), steps.end(), [](const auto& s) { return !!s; });
-      step_number += any_step ? 1 : 0;
+      const auto reached = std::count(active.begin(), active.end(), true);
+      if (sources_.size() == 2 && reached == 2) {
+        compare(task, first_run);
+      } else if (sources_.size() == 2 && reached == 1) {
+        comparison_.add_not_compared(1);
+      }
+      step_number += reached > 0 ? 1 : 0;
       progress_.update(planned + step_number);
     }
-    for (std::size_t i = 0; i < runners_.size(); ++i) {
-      finish_run(report_.runs[first_run + i]);
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      finish_run(i, report_.runs[first_run + i]);
     }
-    if (runners_.size() == 2 && fed_[1] && report_.runs[first_run + 1].stopped == Stop::kFed) {
+    if (sources_.size() == 2 && fed_[1] && report_.runs[first_run + 1].stopped == Stop::kFed) {
       report_.runs[first_run + 1].stopped = report_.runs[first_run].stopped;
     }
   }
@@ -150,56 +118,62 @@ class Capture {
     return run;
   }
 
-  /// The side's next step, already kept in its run; nothing when its task has ended.
-  std::optional<wire::Step> take_step(std::size_t i, Run& run) {
-    RunnerProcess::Event event = runners_[i].next();
-    if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
-      run.stopped = stop_from(end->stopped);
-      seconds_[i] += end->seconds;
-      return std::nullopt;
+  /// The side's next step into its run; false when its task has ended.
+  bool take_step(std::size_t i, std::size_t run_index) {
+    Run& run = report_.runs[run_index];
+    std::optional<Step> step = sources_[i]->next(run.stopped);
+    if (!step) {
+      return false;
     }
-    auto step = expect_event<wire::Step>(std::move(event), report_.builds[i].label);
-    if (step.logits.size() != model_.config.vocab_size) {
-      throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}",
-                                report_.builds[i].label, step.logits.size(),
-                                model_.config.vocab_size));
+    run.steps.push_back(std::move(*step));
+    if (logits_ && sources_[i]->knows_logits()) {
+      logits_->add(static_cast<std::uint32_t>(run_index),
+                   static_cast<std::uint32_t>(run.steps.size()), sources_[i]->last_logits());
     }
-    ++steps_[i];
-    run.steps.push_back(kept_step(step, request_.settings.keep_top));
-    return step;
+    return true;
   }
 
   /// Feeds A's token to a forced side, whose own choice stays in its run. A side that A has left
-  /// ends.
-  void impose(std::size_t i, const std::optional<wire::Step>& a, Run& run) {
-    if (a) {
+  /// (null) ends.
+  void impose(std::size_t i, const Step* a, Run& run) {
+    if (a != nullptr) {
       run.steps.back().fed = a->token;
     }
-    runners_[i].feed(a ? a->token : -1);
+    sources_[i]->feed(a != nullptr ? a->token : -1);
   }
 
   /// Compares the step that both sides have just reached.
-  void compare(const wire::Task& task, const std::vector<std::optional<wire::Step>>& steps,
-               std::size_t first_run) {
-    if (steps.size() < 2 || (!steps[0] && !steps[1])) {
-      return;
-    }
-    if (!steps[0] || !steps[1] || !comparison_.contexts_equal()) {
+  void compare(const wire::Task& task, std::size_t first_run) {
+    if (!comparison_.contexts_equal()) {
       comparison_.add_not_compared(1);
       return;
     }
     const Step& a = report_.runs[first_run].steps.back();
     const Step& b = report_.runs[first_run + 1].steps.back();
-    const StepDifference difference = compare_logits(steps[0]->logits, steps[1]->logits);
+    const StepDifference difference = difference_of(a, b);
     std::optional<TokenChangeCause> judged;
     const bool first_change = !comparison_.prompts().back().first_token_change;
-    if (first_change && a.token != b.token &&
+    if (first_change && a.token != b.token && can_judge() &&
         token_change_cause(mode_name(task.mode), a, b, difference) == TokenChangeCause::kBoth) {
-      judged = judge_change(request_, model_, task, draws_before(report_.runs[first_run]),
-                            *steps[0], *steps[1]);
+      judged = judge_change(request_, *model_, task, draws_before(report_.runs[first_run]),
+                            {a, sources_[0]->last_logits()}, {b, sources_[1]->last_logits()});
     }
     comparison_.add_step(a, b, difference, judged);
   }
+
+  /// From all logits where both sides know them. Those of a saved side are only looked up where the
+  /// digests differ.
+  StepDifference difference_of(const Step& a, const Step& b) {
+    const bool saved = request_.sides[0].saved || request_.sides[1].saved;
+    const bool known = sources_[0]->knows_logits() && sources_[1]->knows_logits();
+    if (known && !(saved && a.digest == b.digest)) {
+      return compare_logits(sources_[0]->last_logits(), sources_[1]->last_logits());
+    }
+    return compare_kept(a, b, report_.model.vocab_size);
+  }
+
+  /// Only a sampler that runs can be asked.
+  bool can_judge() const { return !request_.sides[0].saved && sources_[1]->knows_logits(); }
 
   /// How many random draws a run had taken before its last step.
   static std::uint32_t draws_before(const Run& run) {
@@ -207,103 +181,107 @@ class Capture {
     return static_cast<std::uint32_t>(std::count_if(run.steps.begin(), run.steps.end() - 1, drew));
   }
 
-  void finish_run(Run& run) {
+  void finish_run(std::size_t i, Run& run) {
+    if (const std::optional<std::string> text = sources_[i]->text()) {
+      run.text = *text;
+      return;
+    }
     std::vector<std::int32_t> ids;
     for (const Step& step : run.steps) {
       ids.push_back(next_token(step));
     }
-    run.text = model_.tokenizer.decode(ids);
+    run.text = model_->tokenizer.decode(ids);
   }
 
   const AuditRequest& request_;
-  const Model& model_;
+  const Model* model_;
   Progress& progress_;
   Report& report_;
   std::vector<wire::Task> tasks_;
   std::vector<bool> fed_;
-  std::vector<RunnerProcess> runners_;
-  std::vector<double> seconds_;
-  std::vector<std::uint64_t> steps_;
+  std::vector<std::unique_ptr<StepSource>> sources_;
+  std::unique_ptr<LogitsWriter> logits_;
   Comparison comparison_;
 };
 
-BuildRecord build_record(const Side& side) {
-  BuildRecord record;
-  record.label = side.build.label;
-  record.torch = side.build.version;
-  record.torch_git = side.build.git_commit;
-  record.libtorch_sha256 = side.build.libtorch_sha256;
-  record.string_abi = side.build.string_abi == StringAbi::kOld ? "old" : "new";
-  record.knobs = side.environment.knobs;
-  return record;
+/// A report before anything has run.
+Report new_report(const AuditRequest& request, ModelRecord model) {
+  Report report;
+  report.kind = request.sides.size() == 1 ? "record" : "audit";
+  report.tool = request.tool;
+  report.created = utc_now();
+  report.host = this_host();
+  report.model = std::move(model);
+  report.prompts = request.prompts.name;
+  report.settings = request.settings;
+  for (const Side& side : request.sides) {
+    report.builds.push_back(side.saved ? BuildRecord{} : build_record(side));
+  }
+  return report;
 }
 
-ModelRecord model_record(const Model& model) {
-  ModelRecord record;
-  record.name = model.name;
-  record.why = model.why;
-  record.source = model.source.string();
-  record.digest = model.digest;
-  record.source_dtype = model.source_dtype;
-  record.n_layer = model.config.n_layer;
-  record.n_embd = model.config.n_embd;
-  record.n_head = model.config.n_head;
-  record.n_positions = model.config.n_positions;
-  record.vocab_size = model.config.vocab_size;
-  record.parameters = model.config.parameters();
-  return record;
-}
-
-/// The bytes of every id that the report mentions.
-std::map<std::int32_t, std::string> used_tokens(const std::vector<Run>& runs,
-                                                const Tokenizer& tokenizer) {
-  std::set<std::int32_t> used;
-  for (const Run& run : runs) {
-    used.insert(run.prompt_ids.begin(), run.prompt_ids.end());
-    for (const Step& step : run.steps) {
-      used.insert(step.token);
-      for (const TokenLogit& top : step.top) {
-        used.insert(top.id);
-      }
+/// What the comparison says, and what its figures rest on.
+void conclude(const Comparison& comparison, const AuditRequest& request, Report& report) {
+  if (request.sides.size() == 2) {
+    report.comparison = comparison.prompts();
+    report.summary = comparison.summary();
+    for (const std::string& mode : comparison.modes()) {
+      report.by_mode.emplace_back(mode, comparison.summary(mode));
     }
   }
-  std::map<std::int32_t, std::string> tokens;
-  for (const std::int32_t id : used) {
-    tokens.emplace(id, tokenizer.token_bytes(id));
+  std::uint32_t kept = report.settings.keep_top;
+  for (const Side& side : request.sides) {
+    kept = side.saved ? std::min(kept, side.saved->report->settings.keep_top) : kept;
   }
-  return tokens;
+  report.basis = report.summary.steps_on_kept > 0 ? fmt::format("top{}", kept) : "all";
+  report.warnings = differing_conditions(report);
 }
 
 }  // namespace
 
 Report run_audit(const AuditRequest& request, const Model& model, Progress& progress) {
-  Report report;
-  report.kind = request.sides.size() == 1 ? "record" : "audit";
-  report.created = utc_now();
-  report.host = this_host();
-  report.model = model_record(model);
-  report.prompts = request.prompts.name;
-  report.settings = request.settings;
-  for (const Side& side : request.sides) {
-    report.builds.push_back(build_record(side));
-  }
+  Report report = new_report(request, model_record(model));
   const std::vector<Trace> traces = trace_first_prompts(request, model, progress);
-  Capture capture(request, model, progress, report);
+  Capture capture(request, &model, progress, report);
   capture.run();
   // A forced side follows the other's tokens, so its own run can't be held against its trace.
   const bool forced = request.settings.on_divergence == "force" && request.sides.size() == 2;
   const std::vector<Trace> again =
       forced ? trace_first_prompts(request, model, progress) : traces_of(report);
   for (std::size_t i = 0; i < report.builds.size(); ++i) {
-    report.builds[i].repeatable = traces[i] == again[i];
+    if (!request.sides[i].saved) {
+      report.builds[i].repeatable = traces[i] == again[i];
+    }
   }
-  const Comparison& comparison = capture.comparison();
-  report.comparison = comparison.prompts();
-  report.summary = comparison.summary();
-  for (const std::string& mode : comparison.modes()) {
-    report.by_mode.emplace_back(mode, comparison.summary(mode));
+  report.tokens = used_tokens(report, request, &model.tokenizer);
+  conclude(capture.comparison(), request, report);
+  return report;
+}
+
+Report compare_saved(const SavedSide& a, const SavedSide& b, bool common, const std::string& tool) {
+  CommonPart part{a.report->settings, a, b};
+  if (common) {
+    part = common_part(a, b);
+  } else if (const std::vector<std::string> refused = not_comparable(a, b); !refused.empty()) {
+    throw usage_error(fmt::format("{} and {} can't be compared; they differ in {}", a.name, b.name,
+                                  fmt::join(refused, "; ")),
+                      "--common compares the part that both have, where the weights are the same");
   }
-  report.tokens = used_tokens(report.runs, model.tokenizer);
+  AuditRequest request;
+  request.settings = part.settings;
+  request.prompts = part.a.prompts();
+  request.text = part.a.text();
+  request.tool = tool;
+  request.sides.resize(2);
+  request.sides[0].saved = part.a;
+  request.sides[1].saved = part.b;
+  Report report = new_report(request, a.report->model);
+  report.kind = "compare";
+  const std::unique_ptr<Progress> silent = make_silent_progress();
+  Capture capture(request, nullptr, *silent, report);
+  capture.run();
+  report.tokens = used_tokens(report, request, nullptr);
+  conclude(capture.comparison(), request, report);
   return report;
 }
 

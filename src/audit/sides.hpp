@@ -27,12 +27,19 @@ struct TracedStep {
 /// The steps of the first prompt in each mode.
 using Trace = std::vector<TracedStep>;
 
-/// Runs the first prompt in each mode on every side, in processes of their own. One trace a side.
+/// Runs the first prompt in each mode on every side that isn't saved, in processes of their own.
+/// One trace a side; a saved side's is empty.
 std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
                                        Progress& progress);
 
 /// The same steps, as a whole run left them in its report.
 std::vector<Trace> traces_of(const Report& report);
+
+/// A step and all its logits.
+struct JudgedStep {
+  const Step& step;
+  const std::vector<float>& logits;
+};
 
 /// What a sampled token's change is laid to where both the logits and the random draws differ: side
 /// A's sampler, with its own draw, is given B's logits. If it then chooses B's token, the logits
@@ -41,6 +48,6 @@ std::vector<Trace> traces_of(const Report& report);
 /// draws that the prompt had taken on side A before this step.
 std::optional<TokenChangeCause> judge_change(const AuditRequest& request, const Model& model,
                                              const wire::Task& task, std::uint32_t draws_before,
-                                             const wire::Step& a, const wire::Step& b);
+                                             const JudgedStep& a, const JudgedStep& b);
 
 }  // namespace drift

@@ -1,6 +1,8 @@
 #include "driftaudit/audit.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include "driftaudit/report.hpp"
 
 #include "cli/command.hpp"
+#include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_options.hpp"
+#include "cli/saved_options.hpp"
 
 namespace drift {
 namespace {
@@ -20,52 +24,112 @@ struct AuditOptions {
   std::vector<std::string> sides;
   RunOptions run;
   OutputOptions output;
-  std::string fail_on = "tokens";
+  GateLimits gates;
+  bool bisect_run = false;
 };
 
-void check(const AuditOptions& options) {
-  if (options.sides.size() == 1) {
-    throw usage_error(
-        "an audit takes two sides, or none for the two default ones",
-        "name a second build, such as driftaudit audit " + options.sides[0] + " 1.13.1");
-  }
-  check_run_options(options.run);
-  check_outputs(options.output, {options.run.prompts, options.run.text, options.run.model});
-}
-
-std::vector<Side> open_sides(const AuditOptions& options, Progress& progress) {
-  std::vector<Side> sides;
+/// Which of the sides is saved, if one is.
+std::optional<std::size_t> saved_index(const AuditOptions& options) {
   for (std::size_t i = 0; i < options.sides.size(); ++i) {
-    sides.push_back(open_side(options.sides[i], i, options.run, progress));
+    if (names_report(options.sides[i])) {
+      return i;
+    }
   }
-  for (const std::string& name : sides[0].environment.dropped) {
-    progress.note(fmt::format("warning: {} is set here but not passed on to the runners", name));
-  }
-  return sides;
+  return std::nullopt;
 }
 
-Status gate(const AuditOptions& options, const Summary& summary) {
-  const bool tokens = summary.verdict == "diverged";
-  const bool bits = summary.verdict != "identical" || summary.non_finite > 0;
-  if (options.fail_on == "tokens") {
-    return tokens || summary.non_finite > 0 ? Status::kGate : Status::kDone;
+void check(const AuditOptions& options) {
+  const std::vector<std::string>& sides = options.sides;
+  if (sides.size() == 1) {
+    throw usage_error("an audit takes two sides, or none for the two default ones",
+                      "name a second build, such as driftaudit audit " + sides[0] + " 1.13.1");
   }
-  return options.fail_on == "bits" && bits ? Status::kGate : Status::kDone;
+  if (std::count_if(sides.begin(), sides.end(), names_report) > 1) {
+    throw usage_error("both sides are saved reports",
+                      fmt::format("driftaudit compare {} {}", sides[0], sides[1]));
+  }
+  if (!saved_index(options)) {
+    check_run_options(options.run);
+  } else if (options.run.settings.on_divergence == "force" && saved_index(options) == 1U) {
+    throw usage_error("--on-divergence force: side B is saved and can't be fed other tokens",
+                      "name the saved report first");
+  }
+  std::vector<std::string> inputs = {options.run.prompts, options.run.text, options.run.model};
+  inputs.insert(inputs.end(), sides.begin(), sides.end());
+  check_outputs(options.output, inputs);
+}
+
+/// A build that can't be used is no reason to stop a bisection: it is skipped.
+Side open_side_for(const AuditOptions& options, std::size_t i, const RunOptions& run,
+                   Progress& progress) {
+  try {
+    return open_side(options.sides[i], i, run, progress);
+  } catch (const Error& error) {
+    if (options.bisect_run && i == 1 && error.status() == Status::kUsage) {
+      throw Error(Status::kBisectSkip, error.what(), error.hint());
+    }
+    throw;
+  }
+}
+
+AuditRequest request_for(const AuditOptions& options, const std::optional<SavedSide>& saved,
+                         const Model& model, Progress& progress) {
+  AuditRequest request;
+  if (saved) {
+    adopt_saved(*saved, options.run, model, request);
+  } else {
+    request = request_of(options.run, model);
+  }
+  request.tool = kTool;
+  request.logits = logits_of(options.output);
+  request.sides.resize(options.sides.size());
+  const std::optional<std::size_t> at = saved_index(options);
+  for (std::size_t i = 0; i < options.sides.size(); ++i) {
+    if (at == i) {
+      request.sides[i].saved = saved;
+      continue;
+    }
+    const RunOptions run = saved ? with_saved_conditions(*saved, options.run, i) : options.run;
+    request.sides[i] = open_side_for(options, i, run, progress);
+    note_dropped(request.sides[i], i, progress);
+  }
+  return request;
 }
 
 Status audit(AuditOptions options) {
-  check(options);
   if (options.sides.empty()) {
     options.sides = {"january-2022", "december-2022"};
   }
+  check(options);
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
-  const Model model = open_model(options.run.model, ModelOptions{options.run.offline}, *progress);
-  AuditRequest request = request_of(options.run, model);
-  request.sides = open_sides(options, *progress);
+  std::optional<SavedSide> saved;
+  if (const std::optional<std::size_t> at = saved_index(options)) {
+    saved = open_saved_side(options.sides[*at], *progress);
+  }
+  const Model model = saved ? open_saved_model(*saved, options.run, *progress)
+                            : open_run_model(options.run, *progress);
+  const AuditRequest request = request_for(options, saved, model, *progress);
   Report report = run_audit(request, model, *progress);
-  report.tool = "driftaudit " DRIFTAUDIT_VERSION;
+  const Status status = judge(options.gates, report);
   put_out(options.output, report);
-  return gate(options, report.summary);
+  return status;
+}
+
+/// The statuses that `git bisect run` goes by: what can't run is skipped, what makes no sense stops
+/// it.
+Status audit_for_bisect(const AuditOptions& options) {
+  try {
+    return audit(options);
+  } catch (const Error& error) {
+    switch (error.status()) {
+      case Status::kUsage:
+        throw Error(Status::kBisectStop, error.what(), error.hint());
+      case Status::kTrouble:
+        throw Error(Status::kBisectSkip, error.what(), error.hint());
+      default:
+        throw;
+    }
+  }
 }
 
 }  // namespace
@@ -75,19 +139,25 @@ void add_audit_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("audit", "run two builds, diff them, write a report");
   command
       ->add_option("sides", options->sides,
-                   "two builds: a release, a pin's name, a wheel file or a folder "
+                   "two builds: a release, a pin's name, a wheel file, a folder, or a saved report "
                    "(default: january-2022 december-2022)")
       ->expected(0, 2);
   add_run_options(*command, options->run, {"greedy", "sample"});
-  command
-      ->add_option("--fail-on", options->fail_on, "exit with 1 on changed tokens, bits, or never")
-      ->check(CLI::IsMember({"tokens", "bits", "never"}))
-      ->capture_default_str();
+  add_gate_options(*command, options->gates);
   add_output_options(*command, options->output, "report.json");
+  add_keep_logits_option(*command, options->output);
+  command->add_flag(kBisectRun, options->bisect_run,
+                    "exit as git bisect run wants it: 0 same, 1 changed (by default any bit), 125 "
+                    "B can't run, 129 bad usage");
   command->callback([options, command, &action] {
     note_given(*command, options->run);
     settle_outputs(*command, options->output);
-    action = [options] { return audit(*options); };
+    if (options->bisect_run && command->count("--fail-on") == 0) {
+      options->gates.fail_on = "bits";
+    }
+    action = [options] {
+      return options->bisect_run ? audit_for_bisect(*options) : audit(*options);
+    };
   });
 }
 

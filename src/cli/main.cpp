@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -29,10 +31,16 @@ int report_error(const Error& error) {
 Error usage_problem(const CLI::App& app, int argc, char** argv, const std::string& what) {
   const std::vector<CLI::App*> given = app.get_subcommands();
   if (!given.empty()) {
-    return usage_error(what, "see driftaudit " + given.front()->get_name() + " --help");
+    const bool bisects = std::find(argv, argv + argc, std::string_view(kBisectRun)) != argv + argc;
+    return {bisects ? Status::kBisectStop : Status::kUsage, what,
+            "see driftaudit " + given.front()->get_name() + " --help"};
   }
   const std::string word = argc > 1 ? argv[1] : "";
-  const std::string hint = "commands: audit, bisect, builds, model; see driftaudit --help";
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string hint = "commands: " + names + "; see driftaudit --help";
   if (word.empty()) {
     return usage_error("no command is given", hint);
   }
@@ -48,6 +56,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_audit_command(app, action);
+  add_record_command(app, action);
+  add_compare_command(app, action);
+  add_show_command(app, action);
   add_bisect_command(app, action);
   add_builds_command(app, action);
   add_model_command(app, action);

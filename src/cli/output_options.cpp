@@ -61,13 +61,35 @@ void settle_outputs(const CLI::App& command, OutputOptions& options) {
   }
 }
 
+void add_keep_logits_option(CLI::App& command, OutputOptions& options) {
+  command.add_flag("--keep-logits", options.keep_logits,
+                   "all logits in a file beside the report: OUT.logits");
+}
+
+std::filesystem::path logits_of(const OutputOptions& options) {
+  return options.keep_logits ? logits_path(options.out) : std::filesystem::path();
+}
+
 void check_outputs(const OutputOptions& options, const std::vector<std::string>& inputs) {
+  if (options.keep_logits && options.out.empty()) {
+    throw usage_error("--keep-logits: there is no report for the logits to stand beside",
+                      "name one with --out");
+  }
+  const std::string logits = logits_of(options).string();
   std::vector<std::string> others = inputs;
+  check_apart(logits, others);
+  others.push_back(logits);
   check_apart(options.markdown, others);
   others.push_back(options.markdown);
   check_apart(options.out, others);
   check_writable(options.out);
   check_writable(options.markdown);
+  check_writable(logits);
+}
+
+void print_table(const Report& report) {
+  const bool colour = ::isatty(STDOUT_FILENO) != 0 && environment_value("NO_COLOR").empty();
+  fmt::print("{}", report_table(report, colour, terminal_width()));
 }
 
 void put_out(const OutputOptions& options, const Report& report) {
@@ -81,11 +103,14 @@ void put_out(const OutputOptions& options, const Report& report) {
     fmt::print("{}", report_json(report));
     return;
   }
-  const bool colour = ::isatty(STDOUT_FILENO) != 0 && environment_value("NO_COLOR").empty();
-  fmt::print("{}", report_table(report, colour, terminal_width()));
+  print_table(report);
   if (!options.out.empty()) {
     fmt::print("report   {} ({})\n", options.out,
                format_bytes(std::filesystem::file_size(options.out)));
+  }
+  if (report.logits) {
+    fmt::print("logits   {} ({})\n", logits_of(options).string(),
+               format_bytes(report.logits->bytes));
   }
 }
 

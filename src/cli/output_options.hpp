@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,17 @@ struct OutputOptions {
   bool json = false;
   bool quiet = false;
   bool out_given = false;
+  bool keep_logits = false;
 };
 
 /// Adds them to a command. `out` is the default path of the report, or empty.
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& out);
+
+/// Adds `--keep-logits`.
+void add_keep_logits_option(CLI::App& command, OutputOptions& options);
+
+/// Where all logits go, or empty.
+std::filesystem::path logits_of(const OutputOptions& options);
 
 /// With `--json` alone the report goes to stdout and to no file. To be called when the command line
 /// has been parsed.
@@ -28,6 +36,9 @@ void settle_outputs(const CLI::App& command, OutputOptions& options);
 /// Learns now, not after the work, that an output can't be written or would replace an input or
 /// another output. Errors (usage).
 void check_outputs(const OutputOptions& options, const std::vector<std::string>& inputs);
+
+/// Prints the report's view as wide as the terminal, coloured where it may be.
+void print_table(const Report& report);
 
 /// Writes the report and the Markdown, and prints the report's view (or the report itself).
 void put_out(const OutputOptions& options, const Report& report);

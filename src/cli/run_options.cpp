@@ -128,6 +128,17 @@ AuditRequest request_of(const RunOptions& options, const Model& model) {
   return request;
 }
 
+Model open_run_model(const RunOptions& options, Progress& progress) {
+  return open_model(options.model, ModelOptions{options.offline}, progress);
+}
+
+void note_dropped(const Side& side, std::size_t index, Progress& progress) {
+  for (std::size_t i = 0; index == 0 && i < side.environment.dropped.size(); ++i) {
+    progress.note(fmt::format("warning: {} is set here but not passed on to the runners",
+                              side.environment.dropped[i]));
+  }
+}
+
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
                Progress& progress) {
   const Sided environment = parse_sided_environment(options.environment);

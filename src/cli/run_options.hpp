@@ -38,6 +38,12 @@ bool has_mode(const RunOptions& options, const std::string& mode);
 /// What the sides are asked to do; the sides themselves are still to come.
 AuditRequest request_of(const RunOptions& options, const Model& model);
 
+/// The model that is asked for.
+Model open_run_model(const RunOptions& options, Progress& progress);
+
+/// Says which of the caller's variables a side isn't given. Said once, for the first side.
+void note_dropped(const Side& side, std::size_t index, Progress& progress);
+
 /// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
                Progress& progress);

@@ -190,7 +190,8 @@ std::string bisect_table(const Report& report, bool colour) {
 }
 
 Verdict bisect_verdict(const Report& report) {
-  return {{}, bisect_headline(*report.bisect), bisect_details(*report.bisect), suggestions(report)};
+  return {
+      {}, bisect_headline(*report.bisect), bisect_details(*report.bisect), {}, suggestions(report)};
 }
 
 }  // namespace drift

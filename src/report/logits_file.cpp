@@ -158,6 +158,10 @@ LogitsFile::~LogitsFile() = default;
 
 std::uint32_t LogitsFile::vocabulary() const { return state_->header.vocabulary; }
 
+bool LogitsFile::holds(std::uint32_t run, std::uint32_t step) const {
+  return state_->places.contains({run, step});
+}
+
 std::vector<float> LogitsFile::logits(std::uint32_t run, std::uint32_t step,
                                       const std::string& digest) const {
   const auto at = state_->places.find({run, step});

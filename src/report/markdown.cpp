@@ -56,7 +56,7 @@ std::string generated(const View& view, const std::string& mode) {
                      ? fmt::format("**changed** at step {} ({})", *p->first_token_change,
                                    cause_in_words(p->token_change_cause))
                      : "same",
-                 from_step(p->first_changed_step), short_number(p->max_abs_logit_diff),
+                 from_step(p->first_changed_step), largest_change(*p),
                  p->smallest_gap ? short_number(p->smallest_gap->value) : "–", view.ending(*p)});
   }
   return text;
@@ -68,7 +68,7 @@ std::string scored(const View& view) {
   for (const PromptComparison* p : view.shown("score")) {
     text += row({prompt_cell(view, *p), fmt::format("{}", p->steps),
                  from_step(p->first_changed_step), from_step(p->first_token_change),
-                 short_number(p->max_abs_logit_diff), p->max_kl ? short_number(*p->max_kl) : "–"});
+                 largest_change(*p), p->max_kl ? short_number(*p->max_kl) : "–"});
   }
   text += "\n";
   for (const auto& [mode, summary] : view.report().by_mode) {
@@ -105,6 +105,13 @@ std::string report_markdown(const Report& report) {
   }
   for (const std::string& detail : verdict.details) {
     text += fmt::format("- {}\n", detail);
+  }
+  if (!report.gates.empty()) {
+    text += "\n" + head({"gate", "", "found"});
+    for (const GateRecord& gate : report.gates) {
+      text += row({fmt::format("`{}`", gate.gate), gate.tripped ? "**tripped**" : "passed",
+                   plain(gate.finding)});
+    }
   }
   for (const Suggestion& suggestion : verdict.next) {
     text += fmt::format("\nNext: {}\n\n    {}\n", suggestion.question, suggestion.command);

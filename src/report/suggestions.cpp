@@ -140,6 +140,35 @@ void suggest_for_changed_tokens(const Report& report, std::vector<Suggestion>& n
   }
 }
 
+/// "1.10.1" of "1.10.1+cu102"; empty for what is no release.
+std::string release_of(const BuildRecord& build) {
+  const std::string release = build.torch.substr(0, build.torch.find('+'));
+  const bool numbers = release.find_first_not_of("0123456789.") == std::string::npos;
+  return numbers && std::count(release.begin(), release.end(), '.') == 2 ? release : "";
+}
+
+bool is_recorded(const Report& report) {
+  return std::any_of(report.builds.begin(), report.builds.end(),
+                     [](const BuildRecord& build) { return build.recorded.has_value(); });
+}
+
+void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
+  const std::string first = release_of(report.builds[0]);
+  const std::string last = release_of(report.builds[1]);
+  if (first.empty() || last.empty() || first == last ||
+      report.builds[0].knobs != report.builds[1].knobs) {
+    return;
+  }
+  std::string command = fmt::format("driftaudit bisect {} {}", first, last);
+  if (report.model.why.empty()) {
+    command += " --model " + quoted(visible(report.model.name));
+  }
+  for (const auto& [name, value] : report.builds[0].knobs) {
+    command += " --env " + quoted(visible(name + "=" + value));
+  }
+  next.push_back({"in which release did the bits change?", command});
+}
+
 void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
   if (has_mode(report, "score")) {
     return;
@@ -197,8 +226,15 @@ std::vector<Suggestion> suggestions(const Report& report) {
     suggest_for_unrepeatable(report, next);
   }
   if (report.builds.size() == 2 && report.summary.steps > 0) {
-    if (report.summary.verdict == "diverged") {
+    if (report.summary.verdict == "diverged" && !is_recorded(report)) {
       suggest_for_changed_tokens(report, next);
+    }
+    if (report.summary.steps_changed > 0) {
+      suggest_bisection(report, next);
+    }
+    if (is_recorded(report)) {
+      next.resize(std::min(next.size(), kMost));
+      return next;  // the rest would need both builds at hand
     }
     if (report.summary.steps_changed > 0 && !on_generic_kernels(report)) {
       next.push_back({"do the bits still differ on kernels without vector instructions?",

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -6,6 +8,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/columns.hpp"
+#include "report/report_fields.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
 #include "report/view.hpp"
@@ -17,6 +20,7 @@ constexpr const char* kRed = "31";
 constexpr const char* kGreen = "32";
 constexpr std::size_t kLeastPrompt = 12;
 constexpr std::size_t kMostDivergences = 5;
+constexpr std::size_t kMostRecorded = 20;
 
 /// How the view is to look.
 struct Look {
@@ -50,7 +54,7 @@ std::vector<Cell> generated_cells(const View& view, const PromptComparison& p, b
       {fmt::format("{}", view.prompt_tokens(p))},
       {changed ? "changed" : "same", changed ? kRed : ""},
       {from_step(p.first_changed_step)},
-      {short_number(p.max_abs_logit_diff)},
+      {largest_change(p)},
       {p.smallest_gap ? short_number(p.smallest_gap->value) : "–"},
   };
   if (endings) {
@@ -65,7 +69,7 @@ std::vector<Cell> scored_cells(const PromptComparison& p) {
       {fmt::format("{}", p.steps)},
       {from_step(p.first_changed_step)},
       {from_step(p.first_token_change), changed ? kRed : ""},
-      {short_number(p.max_abs_logit_diff)},
+      {largest_change(p)},
       {p.max_kl ? short_number(*p.max_kl) : "–"},
   };
 }
@@ -150,6 +154,40 @@ std::string scored_table(const View& view, const Look& look) {
   return text + figures.text(look.colour);
 }
 
+/// What one side did, where there is nothing to compare it with.
+std::string recorded_table(const View& view, const std::string& mode, const Look& look) {
+  Columns columns({true, false, false, false, false});
+  columns.add({{mode}, {"tokens"}, {"steps"}, {"smallest gap"}, {"ends by"}});
+  std::size_t shown = 0;
+  std::size_t count = 0;
+  for (const Run& run : view.report().runs) {
+    if (run.mode != mode) {
+      continue;
+    }
+    ++count;
+    if (shown == kMostRecorded) {
+      continue;
+    }
+    ++shown;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const Step& step : run.steps) {
+      smallest = std::fmin(smallest, step.gap);
+    }
+    const std::size_t room = std::max(look.width / 2, kLeastPrompt);
+    columns.add(
+        {{fmt::format("  {:>3}  {}", run.prompt, shortened(visible(run.prompt_text), room))},
+         {fmt::format("{}", run.prompt_ids.size())},
+         {fmt::format("{}", run.steps.size())},
+         {short_number(smallest)},
+         {kStopNames.at(static_cast<std::size_t>(run.stopped))}});
+  }
+  std::string text = columns.text(look.colour);
+  if (count > shown) {
+    text += fmt::format("  … and {} more: see the report\n", counted(count - shown, "prompt"));
+  }
+  return text + "\n";
+}
+
 /// One side around its changed token, on one line.
 std::string around_change(const View& view, const Run& run, std::size_t change,
                           const std::string& colour, const Look& look) {
@@ -207,6 +245,9 @@ std::string ending(const Verdict& verdict, const Look& look) {
   for (const std::string& detail : verdict.details) {
     text += wrapped(detail, "  ", "    ", look.width);
   }
+  for (const std::string& gate : verdict.tripped) {
+    text += wrapped(gate, coloured("tripped", kRed, look.colour) + "  ", "         ", look.width);
+  }
   const char* label = "next     ";
   for (const Suggestion& suggestion : verdict.next) {
     text += label + suggestion.question + "\n           " + suggestion.command + "\n";
@@ -229,6 +270,9 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
     text += wrapped(warning, "warning  ", "         ", look.width);
   }
   text += heading(view) + "\n";
+  for (const std::string& mode : report.settings.modes) {
+    text += report.kind == "record" ? recorded_table(view, mode, look) : "";
+  }
   for (const std::string& mode : view.modes()) {
     text += mode == "score" ? scored_table(view, look) : generated_table(view, mode, look);
     text += divergences(view, mode, look) + "\n";

@@ -21,6 +21,12 @@ std::vector<std::string> warnings(const Report& report) {
                       side_name(report, i)));
     }
   }
+  if (!report.warnings.empty()) {
+    warnings.push_back(
+        fmt::format("the sides ran under different conditions, which may explain a "
+                    "change: {}",
+                    visible(fmt::format("{}", fmt::join(report.warnings, "; ")))));
+  }
   return warnings;
 }
 
@@ -37,6 +43,9 @@ std::uint64_t diverged_prompts(const Report& report) {
 
 std::string headline(const Report& report) {
   const Summary& s = report.summary;
+  if (report.kind == "record") {
+    return "recorded";
+  }
   if (s.steps == 0) {
     return "nothing was compared";
   }
@@ -85,6 +94,9 @@ std::string closest_call(const Summary& s) {
 
 /// Says only what is known: see Summary::steps_flip_possible.
 std::string flips(const Summary& s) {
+  if (s.steps_flip_possible == 0 && s.steps_on_kept > 0) {
+    return "the kept logits show no flip, but can't rule one out";
+  }
   if (s.steps_flip_possible == 0) {
     return "no greedy token could have flipped: each gap is over 2 × its step's largest change of "
            "a "
@@ -95,7 +107,38 @@ std::string flips(const Summary& s) {
       counted(s.steps_flip_possible, "greedy step"));
 }
 
+/// Of a report of one side.
+std::vector<std::string> recorded_details(const Report& report) {
+  std::uint64_t steps = 0;
+  std::optional<SmallestGap> smallest;
+  for (const Run& run : report.runs) {
+    steps += run.steps.size();
+    for (std::size_t i = 0; run.mode == "greedy" && i < run.steps.size(); ++i) {
+      const double gap = run.steps[i].gap;
+      if (std::isfinite(gap) && (!smallest || gap < smallest->value)) {
+        smallest = SmallestGap{gap, run.prompt, static_cast<std::uint32_t>(i + 1), 'A'};
+      }
+    }
+  }
+  std::vector<std::string> details{
+      fmt::format("{} in {}", counted(steps, "step"), counted(report.runs.size(), "run"))};
+  if (smallest) {
+    details.push_back(fmt::format("smallest gap {} at prompt {}, step {}",
+                                  short_number(smallest->value), smallest->prompt, smallest->step));
+  }
+  return details;
+}
+
+std::string on_kept(const Report& report) {
+  return fmt::format(
+      "of {} only the kept logits ({}) were compared: the largest change is a lower bound",
+      counted(report.summary.steps_on_kept, "changed step"), report.basis);
+}
+
 std::vector<std::string> details(const Report& report) {
+  if (report.kind == "record") {
+    return recorded_details(report);
+  }
   const Summary& s = report.summary;
   std::vector<std::string> details;
   if (s.steps == 0) {
@@ -106,6 +149,9 @@ std::vector<std::string> details(const Report& report) {
     details.push_back(fmt::format("largest change of a logit {}{}",
                                   report.basis == "all" ? "" : "at least ",
                                   short_number(s.max_abs_logit_diff)));
+  }
+  if (s.steps_on_kept > 0) {
+    details.push_back(on_kept(report));
   }
   if (const PromptComparison* first = first_diverged(report)) {
     details.push_back(fmt::format("earliest changed token: prompt {}, step {}, {}, laid to {}",
@@ -124,6 +170,16 @@ std::vector<std::string> details(const Report& report) {
                     s.non_finite == 1 ? "1 logit is" : fmt::format("{} logits are", s.non_finite)));
   }
   return details;
+}
+
+std::vector<std::string> tripped_gates(const Report& report) {
+  std::vector<std::string> tripped;
+  for (const GateRecord& gate : report.gates) {
+    if (gate.tripped) {
+      tripped.push_back(fmt::format("{}: {}", visible(gate.gate), visible(gate.finding)));
+    }
+  }
+  return tripped;
 }
 
 }  // namespace
@@ -152,6 +208,10 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string largest_change(const PromptComparison& prompt) {
+  return (prompt.steps_on_kept > 0 ? "≥ " : "") + short_number(prompt.max_abs_logit_diff);
+}
+
 std::string short_number(double value) {
   const double size = std::abs(value);
   return size != 0 && size < 1e-3 ? fmt::format("{:.2e}", value) : fmt::format("{:.3g}", value);
@@ -161,7 +221,8 @@ Verdict verdict_of(const Report& report) {
   if (report.bisect) {
     return bisect_verdict(report);
   }
-  return {warnings(report), headline(report), details(report), suggestions(report)};
+  return {warnings(report), headline(report), details(report), tripped_gates(report),
+          suggestions(report)};
 }
 
 std::string verdict_sentence(const Report& report) {

@@ -18,6 +18,7 @@ struct Verdict {
   std::vector<std::string> warnings;  ///< what makes the rest doubtful; to be said first
   std::string headline;               ///< "same tokens, other bits"
   std::vector<std::string> details;   ///< clauses without a full stop
+  std::vector<std::string> tripped;   ///< gates, each with what it found
   std::vector<Suggestion> next;
 };
 
@@ -34,6 +35,9 @@ std::string cause_in_words(const std::optional<TokenChangeCause>& cause);
 
 /// "1 step", "2 steps".
 std::string counted(std::uint64_t count, const std::string& noun);
+
+/// The largest change of a logit, as a lower bound where it is one: "≥ 7.63e-06".
+std::string largest_change(const PromptComparison& prompt);
 
 /// A logit or a difference of logits, to three digits.
 std::string short_number(double value);

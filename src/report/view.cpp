@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,11 @@ std::string View::model_line() const {
                               counted(report_.settings.new_tokens, "token"));
   }
   const bool generates = report_.settings.modes != std::vector<std::string>{"score"};
-  const std::uint64_t prompts = report_.summary.prompts;
+  std::set<std::uint32_t> numbers;
+  for (const Run& run : report_.runs) {
+    numbers.insert(run.prompt);
+  }
+  const std::uint64_t prompts = numbers.size();
   return line + (generates ? fmt::format(" · {} × {}", counted(prompts, "prompt"),
                                          counted(report_.settings.new_tokens, "token"))
                            : " · " + counted(prompts, "text"));
@@ -133,6 +138,10 @@ std::vector<std::string> side_facts(const BuildRecord& build) {
   std::string knobs;
   for (const auto& [name, value] : build.knobs) {
     knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
+  }
+  if (build.recorded) {
+    knobs += fmt::format("{}recorded {} in {}", knobs.empty() ? "" : "  ", build.recorded->created,
+                         build.recorded->report);
   }
   return {"torch " + visible(build.torch),  visible(capability),  visible(build.blas),
           counted(build.threads, "thread"), visible(build.label), visible(knobs)};

@@ -17,17 +17,11 @@ AuditRequest request_of(std::vector<std::string> modes) {
   return request;
 }
 
-ModelConfig config_of() {
-  ModelConfig config;
-  config.n_positions = 16;
-  config.vocab_size = 10;
-  config.end_of_text = 9;
-  return config;
-}
+constexpr std::int32_t kEndOfText = 9;
 
 TEST(PlanTasks, GoesThroughThePromptsModeByMode) {
   const std::vector<wire::Task> tasks =
-      plan_tasks(request_of({"sample", "greedy"}), config_of(), false);
+      plan_tasks(request_of({"sample", "greedy"}), kEndOfText, false);
   ASSERT_EQ(tasks.size(), 4U);
   EXPECT_EQ(tasks[0].mode, wire::Mode::kSample);
   EXPECT_THAT(tasks[1].ids, ElementsAre(3));
@@ -38,7 +32,7 @@ TEST(PlanTasks, GoesThroughThePromptsModeByMode) {
 }
 
 TEST(PlanTasks, ScoresTheTextAndNotThePrompts) {
-  const std::vector<wire::Task> tasks = plan_tasks(request_of({"score"}), config_of(), true);
+  const std::vector<wire::Task> tasks = plan_tasks(request_of({"score"}), kEndOfText, true);
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_THAT(tasks[0].ids, ElementsAre(4, 5, 6));
   EXPECT_FALSE(tasks[0].fed) << "a text is given whole";
@@ -46,9 +40,9 @@ TEST(PlanTasks, ScoresTheTextAndNotThePrompts) {
 
 TEST(PlanTasks, StopsAtTheEndOfTextUnlessToldNotTo) {
   AuditRequest request = request_of({"greedy"});
-  EXPECT_EQ(plan_tasks(request, config_of(), false)[0].end_of_text, 9);
+  EXPECT_EQ(plan_tasks(request, kEndOfText, false)[0].end_of_text, kEndOfText);
   request.settings.ignore_eos = true;
-  EXPECT_EQ(plan_tasks(request, config_of(), false)[0].end_of_text, -1);
+  EXPECT_EQ(plan_tasks(request, kEndOfText, false)[0].end_of_text, -1);
 }
 
 TEST(PlanTasks, HandsOnEverySetting) {
@@ -59,7 +53,7 @@ TEST(PlanTasks, HandsOnEverySetting) {
   request.settings.temperature = 0.5;
   request.settings.sampler = "fixed";
   request.settings.cache = false;
-  const wire::Task task = plan_tasks(request, config_of(), true)[0];
+  const wire::Task task = plan_tasks(request, kEndOfText, true)[0];
   EXPECT_EQ(task.new_tokens, 7U);
   EXPECT_EQ(task.top_k, 3U);
   EXPECT_EQ(task.seed, 99U);
@@ -70,7 +64,7 @@ TEST(PlanTasks, HandsOnEverySetting) {
 }
 
 TEST(PlanTasks, RefusesAnUnknownMode) {
-  EXPECT_THROW(plan_tasks(request_of({"beam"}), config_of(), false), Error);
+  EXPECT_THROW(plan_tasks(request_of({"beam"}), kEndOfText, false), Error);
 }
 
 class ScoreWindows : public ::testing::Test {

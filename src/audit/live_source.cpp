@@ -1,0 +1,92 @@
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+
+#include "audit/sources.hpp"
+
+namespace drift {
+namespace {
+
+Stop stop_from(wire::Stopped stopped) {
+  switch (stopped) {
+    case wire::Stopped::kLength:
+      return Stop::kLength;
+    case wire::Stopped::kEndOfText:
+      return Stop::kEndOfText;
+    case wire::Stopped::kContext:
+      return Stop::kContext;
+    case wire::Stopped::kFed:
+      return Stop::kFed;
+  }
+  return Stop::kLength;
+}
+
+class LiveSource : public StepSource {
+ public:
+  LiveSource(const AuditRequest& request, const Model& model, std::size_t side,
+             std::vector<wire::Task> tasks)
+      : label_(request.sides[side].build.label),
+        vocabulary_(model.config.vocab_size),
+        keep_top_(request.settings.keep_top),
+        runner_(launch_of(request, side), job_of(request.sides[side], model, std::move(tasks))) {}
+
+  void begin(BuildRecord& record) override {
+    const RunnerFacts facts = facts_from(expect_event<wire::Hello>(runner_.next(), label_));
+    record.cpu_capability = facts.cpu_capability;
+    record.blas = facts.blas;
+    record.threads = facts.aten_threads;
+    record.blas_threads = facts.blas_threads;
+  }
+
+  void begin_task(const std::string&, std::uint32_t) override {}
+
+  std::optional<Step> next(Stop& stopped) override {
+    RunnerProcess::Event event = runner_.next();
+    if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
+      stopped = stop_from(end->stopped);
+      seconds_ += end->seconds;
+      return std::nullopt;
+    }
+    auto step = expect_event<wire::Step>(std::move(event), label_);
+    if (step.logits.size() != vocabulary_) {
+      throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}", label_,
+                                step.logits.size(), vocabulary_));
+    }
+    ++steps_;
+    Step kept = reduce_step(step.token, step.logits, keep_top_, step.given);
+    kept.draw_digest = step.draw_digest;
+    logits_ = std::move(step.logits);
+    return kept;
+  }
+
+  bool knows_logits() const override { return true; }
+  const std::vector<float>& last_logits() override { return logits_; }
+  void feed(std::int32_t token) override { runner_.feed(token); }
+
+  void finish(BuildRecord& record) override {
+    const auto done = expect_event<wire::Done>(runner_.next(), label_);
+    record.peak_memory_bytes = done.peak_memory_bytes;
+    record.tokens_per_second = seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0;
+    record.log = runner_.log_tail();
+  }
+
+  std::optional<std::string> text() const override { return std::nullopt; }
+
+ private:
+  std::string label_;
+  std::size_t vocabulary_;
+  std::size_t keep_top_;
+  RunnerProcess runner_;
+  std::vector<float> logits_;
+  double seconds_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<StepSource> live_source(const AuditRequest& request, const Model& model,
+                                        std::size_t side, std::vector<wire::Task> tasks) {
+  return std::make_unique<LiveSource>(request, model, side, std::move(tasks));
+}
+
+}  // namespace drift
