@@ -52,7 +52,9 @@ const char* mode_name(wire::Mode mode) {
 RunnerLaunch launch_of(const AuditRequest& request, std::size_t side) {
   const Side& source = request.sides[side];
   RunnerLaunch launch;
-  launch.label = fmt::format("{} ({})", side == 0 ? "A" : "B", source.build.label);
+  launch.label = request.sides.size() == 1
+                     ? source.build.label
+                     : fmt::format("{} ({})", side == 0 ? "A" : "B", source.build.label);
   launch.program = source.runner;
   launch.launcher = source.launcher;
   launch.environment = source.environment.variables;

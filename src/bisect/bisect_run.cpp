@@ -76,6 +76,7 @@ class Recorder {
 
   std::vector<std::string> labels(const std::vector<std::size_t>& candidates) const {
     std::vector<std::string> labels;
+    labels.reserve(candidates.size());
     for (const std::size_t candidate : candidates) {
       labels.push_back(label(candidate));
     }

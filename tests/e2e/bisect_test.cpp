@@ -154,6 +154,7 @@ TEST_F(Bisect, SkipsWhatCannotRun) {
   const json skipped = result()["skipped"];
   ASSERT_EQ(skipped.size(), 3U);
   EXPECT_THAT(skipped[0]["reason"].get<std::string>(), HasSubstr("no such"));
+  EXPECT_THAT(skipped[1]["reason"].get<std::string>(), ::testing::StartsWith("v3: "));
   EXPECT_THAT(skipped[1]["reason"].get<std::string>(), HasSubstr("signal 9"));
   EXPECT_THAT(skipped[2]["reason"].get<std::string>(), HasSubstr("doesn't repeat itself"));
   EXPECT_EQ(result()["boundaries"][0]["proved"], false);
