@@ -34,7 +34,7 @@ struct ReplayFacts {
 
 /// Runs step `step` of a task on three runners at once (A, A again, B) and visits the selected
 /// operations in order of execution; nothing of one is kept for the next, so that memory is bounded
-/// by the largest operation on its inputs. `selectors`: as wire::Trace has them.
+/// by a few times the largest operation's inputs and output. `selectors`: as wire::Trace has them.
 ///
 /// `task`: kGreedy, with the tokens of the steps before `step` in `given` (std::invalid_argument
 /// where there are fewer), or kScore, whose pass is step 1. Errors: as RunnerProcess::next(); sides

@@ -9,6 +9,7 @@ namespace drift {
 namespace {
 
 constexpr std::string_view kMagic(wire::kMagic, sizeof wire::kMagic);
+constexpr std::size_t kKeptBytes = std::size_t{1} << 20;  ///< of an empty buffer's memory
 constexpr std::size_t kHeadBytes = sizeof(wire::FrameKind) + sizeof(std::uint64_t);
 
 template <class T>
@@ -96,7 +97,10 @@ bool FrameStream::check_protocol() {
 
 void FrameStream::consume(std::size_t count) {
   start_ += count;
-  if (start_ * 2 >= buffer_.size()) {  // moves at most as many bytes as it frees
+  if (start_ == buffer_.size() && buffer_.capacity() > kKeptBytes) {
+    std::string().swap(buffer_);  // one large frame must not hold its memory for ever
+    start_ = 0;
+  } else if (start_ * 2 >= buffer_.size()) {  // moves at most as many bytes as it frees
     buffer_.erase(0, start_);
     start_ = 0;
   }

@@ -40,6 +40,7 @@ class TracedPass {
     }
     require_same(expect_event<wire::Question>(std::move(event), label_).name, recorded);
     std::vector<std::optional<wire::TensorData>> inputs;
+    inputs.reserve(recorded.inputs.size());
     for (const wire::Operand& input : recorded.inputs) {
       inputs.push_back(recorded_tensor(input));
     }

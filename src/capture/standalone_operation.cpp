@@ -27,6 +27,7 @@ StandaloneOperation::StandaloneOperation(const RunnerLaunch& launch, std::string
 
 wire::TensorData StandaloneOperation::operator()(std::vector<wire::TensorData> inputs) {
   std::vector<std::optional<wire::TensorData>> all;
+  all.reserve(inputs.size());
   for (wire::TensorData& input : inputs) {
     all.emplace_back(std::move(input));
   }

@@ -8,8 +8,10 @@
 //   dot(a, b)                       of two vectors: at::dot
 //   layer_norm(x, weight, bias)     epsilon 1e-5
 //   exp(x)  tanh(x)  pow3(x)  add(a, b)  mul(a, b)
-//   sleef_expf8_u10(x)  sleef_expf16_u10(x)  libtorch_cpu's own Sleef, if it exports that function:
-//                                   the exponential of its AVX2 and AVX-512 kernels, of any sizes
+//   sleef_expf8_u10(x)  sleef_expf16_u10(x)
+//                                   Sleef's exponential as libtorch_cpu has it inside, where it
+//                                   exports it: what its AVX2 (AVX-512) kernels call in many
+//                                   releases, softmax's among them. at::exp is another function.
 
 #include <functional>
 #include <string>
