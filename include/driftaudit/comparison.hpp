@@ -113,6 +113,7 @@ class Comparison {
     double logprob_b = 0;
     std::uint64_t given = 0;
     std::vector<double> kl;
+    bool on_kept = false;  ///< some step's KL isn't known
   };
   void add_score(const Step& a, const Step& b, const StepDifference& difference);
   void add_score_figures(Summary& summary) const;

@@ -38,7 +38,7 @@ class LiveSource : public StepSource {
     record.blas_threads = facts.blas_threads;
   }
 
-  void begin_task(const std::string&, std::uint32_t) override {}
+  void begin_task(Run&) override {}
 
   std::optional<Step> next(Stop& stopped) override {
     RunnerProcess::Event event = runner_.next();

@@ -74,7 +74,7 @@ class Capture {
     const std::size_t first_run = report_.runs.size();
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       report_.runs.push_back(new_run(task, prompt, i));
-      sources_[i]->begin_task(mode_name(task.mode), prompt);
+      sources_[i]->begin_task(report_.runs.back());
     }
     comparison_.begin_prompt(mode_name(task.mode), prompt);
     std::vector<bool> active(sources_.size(), true);

@@ -16,22 +16,23 @@ class SavedSource : public StepSource {
     record.recorded = side_.recorded();
   }
 
-  void begin_task(const std::string& mode, std::uint32_t prompt) override {
-    const auto at = side_.runs.find({mode, prompt});
+  void begin_task(Run& run) override {
+    const auto at = side_.runs.find({run.mode, run.prompt});
     if (at == side_.runs.end()) {
       throw usage_error(
-          fmt::format("{}: has no run of prompt {} in mode {}", side_.name, prompt, mode));
+          fmt::format("{}: has no run of prompt {} in mode {}", side_.name, run.prompt, run.mode));
     }
     run_ = at->second;
     taken_ = 0;
+    run.cache = recorded().cache;
   }
 
   std::optional<Step> next(Stop& stopped) override {
-    if (taken_ == run().steps.size()) {
-      stopped = run().stopped;
+    if (taken_ == recorded().steps.size()) {
+      stopped = recorded().stopped;
       return std::nullopt;
     }
-    return run().steps[taken_++];
+    return recorded().steps[taken_++];
   }
 
   bool knows_logits() const override { return side_.logits != nullptr; }
@@ -39,16 +40,16 @@ class SavedSource : public StepSource {
   const std::vector<float>& last_logits() override {
     logits_ =
         side_.logits->logits(static_cast<std::uint32_t>(run_), static_cast<std::uint32_t>(taken_),
-                             run().steps[taken_ - 1].digest);
+                             recorded().steps[taken_ - 1].digest);
     return logits_;
   }
 
   void feed(std::int32_t) override {}  // its tokens stand in the report
   void finish(BuildRecord&) override {}
-  std::optional<std::string> text() const override { return run().text; }
+  std::optional<std::string> text() const override { return recorded().text; }
 
  private:
-  const Run& run() const { return side_.report->runs[run_]; }
+  const Run& recorded() const { return side_.report->runs[run_]; }
 
   const SavedSide& side_;
   std::size_t run_ = 0;

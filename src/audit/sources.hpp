@@ -19,7 +19,8 @@ class StepSource {
 
   /// Before the first task: what the side says of itself.
   virtual void begin(BuildRecord& record) = 0;
-  virtual void begin_task(const std::string& mode, std::uint32_t prompt) = 0;
+  /// `run` is the one that the steps go to; a saved side puts in what it knows otherwise.
+  virtual void begin_task(Run& run) = 0;
   /// The task's next step; nothing when it has ended, and why then stands in `stopped`.
   virtual std::optional<Step> next(Stop& stopped) = 0;
   /// Whether last_logits() has an answer.

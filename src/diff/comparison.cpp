@@ -52,13 +52,17 @@ void add_difference(PromptComparison& prompt, std::uint32_t step,
   prompt.max_abs_logit_diff = std::max(prompt.max_abs_logit_diff, difference.max_abs);
   prompt.max_ulp = std::max(prompt.max_ulp, difference.max_ulp);
   raise(prompt.max_gap_change, difference.gap_change);
-  raise(prompt.max_kl, difference.kl);
   lower(prompt.smallest_gap, {difference.gap_a, prompt.prompt, step, 'A'});
   lower(prompt.smallest_gap, {difference.gap_b, prompt.prompt, step, 'B'});
   lower(prompt.min_step_margin, step_margin(difference));
   prompt.steps_flip_possible += difference.flip_possible ? 1 : 0;
   prompt.non_finite += difference.non_finite;
   prompt.steps_on_kept += difference.on_kept ? 1 : 0;
+  if (prompt.steps_on_kept == 0) {
+    raise(prompt.max_kl, difference.kl);
+  } else {
+    prompt.max_kl.reset();  // the largest may be one of those that aren't known
+  }
   prompt.gap_changes_unknown += !difference.same && !difference.gap_change ? 1 : 0;
 }
 
@@ -174,6 +178,7 @@ void Comparison::add_score(const Step& a, const Step& b, const StepDifference& d
     score_.logprob_a += a.given_logprob;
     score_.logprob_b += b.given_logprob;
   }
+  score_.on_kept = score_.on_kept || difference.on_kept;
   if (difference.kl) {
     score_.kl.push_back(*difference.kl);
   }
@@ -190,7 +195,7 @@ void Comparison::add_score_figures(Summary& summary) const {
     summary.perplexity_a = std::exp(-score_.logprob_a / count);
     summary.perplexity_b = std::exp(-score_.logprob_b / count);
   }
-  if (!score_.kl.empty()) {
+  if (!score_.kl.empty() && !score_.on_kept) {
     std::vector<double> sorted = score_.kl;
     std::sort(sorted.begin(), sorted.end());
     for (const std::size_t percent : {50U, 90U, 99U, 100U}) {

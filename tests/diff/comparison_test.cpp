@@ -42,6 +42,35 @@ void add(Comparison& comparison, const StepDifference& d, std::int32_t a = 7, st
   comparison.add_step(step_of(a), step_of(b), d);
 }
 
+TEST(Comparison, KnowsNoLargestKlWhereAStepHasNone) {
+  for (const bool kept_first : {true, false}) {
+    Comparison c;
+    c.begin_prompt("score", 1);
+    StepDifference kept = changed(1, 1, 0.25, 0.5);
+    kept.kl.reset();
+    kept.on_kept = true;
+    add(c, kept_first ? kept : changed(1, 1, 0.25, 0.5));
+    add(c, kept_first ? changed(1, 1, 0.25, 0.5) : kept);
+    EXPECT_FALSE(c.prompts()[0].max_kl.has_value());
+    EXPECT_EQ(c.prompts()[0].steps_on_kept, 1U);
+    EXPECT_EQ(c.summary().steps_on_kept, 1U);
+    EXPECT_TRUE(c.summary().kl_percentiles.empty());
+  }
+}
+
+TEST(Comparison, CountsGreedyStepsWithoutAGapChange) {
+  Comparison c;
+  StepDifference unknown = changed(1, 1, 0.25, 0.5);
+  unknown.gap_change.reset();
+  c.begin_prompt("greedy", 1);
+  add(c, unknown);
+  add(c, same(1));
+  c.begin_prompt("sample", 1);
+  add(c, unknown);
+  EXPECT_EQ(c.summary().gap_changes_unknown, 1U);
+  EXPECT_EQ(c.prompts()[1].gap_changes_unknown, 1U);
+}
+
 TEST(Comparison, OfEqualSidesIsIdentical) {
   Comparison c;
   c.begin_prompt("greedy", 1);
