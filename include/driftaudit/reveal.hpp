@@ -73,10 +73,17 @@ Revealed reveal_signed(const RowKernel& sum, std::size_t length, const Batching&
 /// against 2 s (must); after it, for each addition below the root one triple that only that place
 /// in the tree answers so, in all its three turns: those alone admit no other binary tree.
 ///
+/// Those triples also confirm a guess: where one of the `likely` trees is right, it takes some 5 n
+/// probes and few calls. A wrong guess costs 32.
+///
 /// Additions of several terms, and kernels that aren't float32 sums or don't repeat themselves, are
 /// not explained. Errors: as above.
 Revealed reveal_nonnegative(const ExceedsOne& exceeds_one, std::size_t length,
-                            const Batching& batching = {});
+                            const Batching& batching = {}, std::span<const SumTree> likely = {});
+
+/// Orders that kernels often have: serial, pairwise, 4 to 64 lanes with a serial fold or one that
+/// halves.
+std::vector<SumTree> likely_orders(std::size_t terms);
 
 /// The order of a dot product's sum, and which products enter it unrounded: reveals the order with
 /// b = 1, then for each term sets its product, which float32 can't hold, against the negative of

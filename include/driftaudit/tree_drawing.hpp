@@ -13,7 +13,7 @@ std::string tree_dot(const SumTree& tree, const std::string& title);
 
 /// The tree as an SVG image of its own, terms in a row at the bottom in the order in which they
 /// come together, each addition above the middle of what it adds, at the height of the longest way
-/// down to a term. Edges don't cross. Readable up to some hundred terms; term numbers are left out
+/// down to a term. Readable up to some hundred terms; term numbers are left out
 /// where there are more than 512. The same tree and title give the same bytes.
 std::string tree_svg(const SumTree& tree, const std::string& title);
 

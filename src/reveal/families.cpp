@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "driftaudit/reveal.hpp"
+
 namespace drift {
 namespace {
 
@@ -134,6 +136,17 @@ SumTree lanes_tree(std::size_t terms, std::size_t lanes, const SumTree& fold) {
 SumTree blocks_tree(std::size_t terms, std::size_t size, const SumTree& order) {
   return grouped(
       terms, [&](std::size_t i) { return i / size; }, order);
+}
+
+std::vector<SumTree> likely_orders(std::size_t terms) {
+  std::vector<SumTree> orders = {serial_tree(terms), neighbours_tree(terms)};
+  std::vector<std::size_t> halving = {1};
+  for (std::size_t lanes = 4; lanes <= 64 && lanes < terms; lanes *= 2) {
+    halving.insert(halving.begin(), lanes / 2);
+    orders.push_back(lanes_tree(terms, lanes, serial_tree(lanes)));
+    orders.push_back(lanes_tree(terms, lanes, fold_tree(lanes, halving)));
+  }
+  return orders;
 }
 
 SumTree with_serial_tail(const SumTree& head, std::size_t terms) {

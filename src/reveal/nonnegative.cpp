@@ -12,6 +12,9 @@ namespace {
 
 using Node = SumTree::Node;
 
+// Triples that a likely tree must pass first: so many at its top, where folds differ, and as many
+// over all of it.
+constexpr std::size_t kSamples = 16;
 constexpr float kSmall = 0x1.8p-25F;  // 0.75 × 2^-24: a 1 absorbs it, but not twice it
 
 /// A 1 and what is set against it.
@@ -36,14 +39,18 @@ class NonnegativeReveal {
   NonnegativeReveal(const ExceedsOne& exceeds_one, std::size_t length, const Batching& batching)
       : exceeds_one_(exceeds_one), length_(length), batching_(batching), builder_(length) {}
 
-  Revealed reveal() {
+  Revealed reveal(std::span<const SumTree> likely) {
     Revealed revealed;
     if (length_ == 1 || adds_in_float32()) {
-      split_all();
-      assemble(0);
-      SumTree tree = builder_.finish();
-      if (confirm(tree)) {
-        revealed.tree = std::move(tree);
+      revealed.tree = first_confirmed(likely);
+      if (!revealed.tree) {
+        why_not_.clear();
+        split_all();
+        assemble(0);
+        SumTree tree = builder_.finish();
+        if (confirm(tree)) {
+          revealed.tree = std::move(tree);
+        }
       }
     }
     revealed.why_not = why_not_;
@@ -234,29 +241,73 @@ class NonnegativeReveal {
   /// For each addition below the root one triple that fixes its place: a term of each child against
   /// one of its sibling, the least term standing for each sum. Taking away the terms that stand for
   /// none, one by one from the leaves, shows that no other binary tree answers them all alike.
-  bool confirm(const SumTree& tree) {
+  /// From the largest sum down.
+  static std::vector<Triple> fixing_triples(const SumTree& tree) {
     const std::vector<Node> least = least_terms(tree);
-    std::vector<Triple> triples;
+    const std::vector<std::size_t> counts = term_counts(tree);
+    std::vector<std::pair<std::size_t, Triple>> sized;
     for (const SumTree::Addition& addition : tree.additions()) {
       for (std::size_t side = 0; side < 2; ++side) {
         const Node node = addition.children[side];
-        if (tree.is_term(node)) {
-          continue;
+        if (!tree.is_term(node)) {
+          const std::vector<Node>& children = tree.children(node);
+          sized.push_back(
+              {counts[node],
+               {least[addition.children[1 - side]], least[children[0]], least[children[1]]}});
         }
-        const Node a = least[tree.children(node)[0]];
-        const Node b = least[tree.children(node)[1]];
-        const Node c = least[addition.children[1 - side]];
-        triples.insert(triples.end(), {{c, a, b}, {a, b, c}, {b, a, c}});
       }
     }
-    const std::vector<bool> meets = small_meet_first(triples);
-    for (std::size_t i = 0; i < triples.size(); i += 3) {
-      if (meets[i] && !meets[i + 1] && !meets[i + 2]) {
-        continue;
+    std::stable_sort(sized.begin(), sized.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Triple> triples;
+    for (const auto& [size, triple] : sized) {
+      triples.push_back(triple);
+    }
+    return triples;
+  }
+
+  bool confirm(const SumTree& tree) {
+    std::vector<Triple> turned;
+    for (const Triple& t : fixing_triples(tree)) {
+      turned.insert(turned.end(),
+                    {t, {t.small, t.other_small, t.one}, {t.other_small, t.small, t.one}});
+    }
+    const std::vector<bool> meets = small_meet_first(turned);
+    for (std::size_t i = 0; i < turned.size(); i += 3) {
+      if (!meets[i] || meets[i + 1] || meets[i + 2]) {
+        return refuse_triple(turned[i], int{meets[i]} + int{meets[i + 1]} + int{meets[i + 2]});
       }
-      return refuse_triple(triples[i], int{meets[i]} + int{meets[i + 1]} + int{meets[i + 2]});
     }
     return true;
+  }
+
+  /// The first of these trees that all its triples confirm. Some triples of each, all in one batch,
+  /// leave few to be asked about in full.
+  std::optional<SumTree> first_confirmed(std::span<const SumTree> likely) {
+    std::vector<const SumTree*> trees;
+    std::vector<Triple> samples;
+    for (const SumTree& tree : likely) {
+      if (tree.terms() != length_ || tree.widest() > 2) {
+        continue;
+      }
+      const std::vector<Triple> triples = fixing_triples(tree);
+      for (std::size_t i = 0; i < kSamples && !triples.empty(); ++i) {
+        samples.push_back(triples[std::min(i, triples.size() - 1)]);
+        samples.push_back(triples[i * triples.size() / kSamples]);
+      }
+      trees.push_back(&tree);
+    }
+    const std::vector<bool> meets = small_meet_first(samples);
+    const std::size_t each = trees.empty() ? 0 : samples.size() / trees.size();
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      const auto first = meets.begin() + static_cast<std::ptrdiff_t>(i * each);
+      if (std::find(first, first + static_cast<std::ptrdiff_t>(each), false) ==
+              first + static_cast<std::ptrdiff_t>(each) &&
+          confirm(*trees[i])) {
+        return *trees[i];
+      }
+    }
+    return std::nullopt;
   }
 
   bool refuse_triple(const Triple& triple, int pairs) {
@@ -275,9 +326,7 @@ class NonnegativeReveal {
                       terms));
     }
     return refuse(
-        fmt::format("the answers about the terms {} contradict others: it doesn't add in "
-                    "one fixed order",
-                    terms));
+        fmt::format("the answers about the terms {} contradict others: {}", terms, kNoFixedOrder));
   }
 
   const ExceedsOne& exceeds_one_;
@@ -294,9 +343,9 @@ class NonnegativeReveal {
 }  // namespace
 
 Revealed reveal_nonnegative(const ExceedsOne& exceeds_one, std::size_t length,
-                            const Batching& batching) {
+                            const Batching& batching, std::span<const SumTree> likely) {
   check_revealable(length);
-  return NonnegativeReveal(exceeds_one, length, batching).reveal();
+  return NonnegativeReveal(exceeds_one, length, batching).reveal(likely);
 }
 
 }  // namespace drift

@@ -83,7 +83,9 @@ std::string tail_words(const OrderShape& shape) {
   if (!shape.tail.summed_first && head.kind == Kind::kLanes) {
     return fmt::format("{}; the last {} in the first lane", words(head), shape.size);
   }
-  const std::string start = fmt::format("from the sum of the last {} on: ", shape.size);
+  const std::string start = shape.size == 1
+                                ? "from the last one on: "
+                                : fmt::format("from the sum of the last {} on: ", shape.size);
   return head.kind == Kind::kLanes ? lanes_words(head, start) : start + words(head);
 }
 

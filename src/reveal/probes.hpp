@@ -10,6 +10,10 @@
 
 namespace drift {
 
+/// What contradicting answers mean.
+inline constexpr const char* kNoFixedOrder =
+    "it adds in no fixed order, or in one that hangs on where a row lies in memory";
+
 /// Counts what a kernel was asked.
 struct ProbeCount {
   std::size_t probes = 0;

@@ -63,7 +63,7 @@ std::vector<std::size_t> met_by_first_term(const SumTree& tree) {
   return met;
 }
 
-Found fold_shape(const SumTree& tree) {
+Found pairwise_shape(const SumTree& tree) {
   const SumTree order(tree.terms(), tree.additions());
   if (order == neighbours_tree(tree.terms())) {
     return plain(Kind::kNeighbours, tree);
@@ -71,6 +71,10 @@ Found fold_shape(const SumTree& tree) {
   if (order == halving_tree(tree.terms())) {
     return plain(Kind::kHalves, tree);
   }
+  return std::nullopt;
+}
+
+Found apart_shape(const SumTree& tree) {
   const std::vector<std::size_t> met = met_by_first_term(tree);
   const std::size_t width = std::bit_ceil(tree.terms());
   std::size_t bits = 0;
@@ -82,8 +86,11 @@ Found fold_shape(const SumTree& tree) {
   }
   // Each power of two below the width once. Where lanes are missing, only a fold that halves is
   // one: others are rather some lanes with something else added after them.
-  if (bits != width - 1 || (tree.terms() != width && !std::is_sorted(met.rbegin(), met.rend())) ||
-      (std::size_t{1} << met.size()) != width || order != fold_tree(tree.terms(), met)) {
+  if (bits != width - 1 || (std::size_t{1} << met.size()) != width ||
+      (tree.terms() != width && !std::is_sorted(met.rbegin(), met.rend()))) {
+    return std::nullopt;
+  }
+  if (SumTree(tree.terms(), tree.additions()) != fold_tree(tree.terms(), met)) {
     return std::nullopt;
   }
   OrderShape shape = plain(Kind::kApart, tree);
@@ -91,9 +98,28 @@ Found fold_shape(const SumTree& tree) {
   return shape;
 }
 
-/// Of an order over lanes or blocks: a plain fold rather than accumulators of narrower lanes,
+Found fold_shape(const SumTree& tree) {
+  const Found shape = pairwise_shape(tree);
+  return shape ? shape : apart_shape(tree);
+}
+
+Found tail_shape(const SumTree& tree, std::size_t lanes);
+
+/// Of an order over blocks: one that starts with the last of them rather than a fold.
+OrderShape blocks_shape(const SumTree& tree, std::size_t lanes) {
+  Found shape = serial_shape(tree);
+  if (!shape) {
+    shape = pairwise_shape(tree);
+  }
+  if (!shape && tree.terms() > 2) {
+    shape = tail_shape(tree, lanes);
+  }
+  return shape ? *shape : order_shape(tree, lanes);
+}
+
+/// Of an order over lanes: a plain fold rather than accumulators of narrower lanes,
 /// unless the lanes are known to be narrower.
-OrderShape groups_shape(const SumTree& tree, std::size_t lanes) {
+OrderShape folded_shape(const SumTree& tree, std::size_t lanes) {
   if (lanes == 0 || lanes >= tree.terms()) {
     Found shape = serial_shape(tree);
     if (!shape) {
@@ -130,7 +156,8 @@ Found grouped_shape(Kind kind, const SumTree& tree, std::size_t size, std::size_
   if (!(last == first) && !shape.parts[0].alike(order_shape(last, 0))) {
     return std::nullopt;
   }
-  shape.parts.push_back(groups_shape(split->outer, lanes));
+  shape.parts.push_back(by_lane ? folded_shape(split->outer, lanes)
+                                : blocks_shape(split->outer, lanes));
   return regular(shape) ? Found(shape) : std::nullopt;
 }
 
@@ -247,10 +274,12 @@ Node joined_by_tail(const SumTree& tree, const std::vector<Node>& above, std::si
   return joined;
 }
 
-/// Whether a sum of `terms` terms from term 0 on is the head's first lane.
+/// Whether a sum of `terms` terms from term 0 on is the first that the head folds.
 bool is_first_lane(const OrderShape& head, std::size_t terms) {
   if (head.kind == Kind::kLanes) {
-    return terms == (head.terms + head.size - 1) / head.size;
+    const OrderShape& over_lanes = head.parts[1];
+    const std::size_t folded = over_lanes.kind == Kind::kLanes ? over_lanes.size : head.size;
+    return terms == (head.terms + folded - 1) / folded;
   }
   const bool fold = head.kind == Kind::kSerial || head.kind == Kind::kApart;
   return fold && terms == 1;

@@ -169,9 +169,7 @@ class SignedReveal {
 
   bool contradiction(Node term) {
     return refuse(
-        fmt::format("the answers about term {} contradict one another: it doesn't add in "
-                    "one fixed order",
-                    term));
+        fmt::format("the answers about term {} contradict one another: {}", term, kNoFixedOrder));
   }
 
   /// The sums that the set's terms make: one, or in a multi-term addition several.

@@ -133,6 +133,36 @@ TEST(OrderWords, NameWhatIsLeftOfAccumulators) {
             "2 in the first lane); then fold 0+1, +2 … (one after the other)");
 }
 
+TEST(OrderWords, NameAFoldOfAccumulatorsThatStartsFromTheTail) {
+  // torch's sum over 300: four accumulators of eight lanes, then the lanes on top of the last four.
+  TreeBuilder builder(300);
+  std::vector<SumTree::Node> sums = {
+      builder.graft(serial_tree(4), std::vector<SumTree::Node>{296, 297, 298, 299})};
+  for (SumTree::Node lane = 0; lane < 8; ++lane) {
+    std::vector<SumTree::Node> accumulators;
+    for (SumTree::Node wide = lane; wide < 32; wide += 8) {
+      std::vector<SumTree::Node> members;
+      for (SumTree::Node i = wide; i < 296; i += 32) {
+        members.push_back(i);
+      }
+      accumulators.push_back(builder.graft(serial_tree(members.size()), members));
+    }
+    sums.push_back(builder.graft(serial_tree(4), accumulators));
+  }
+  builder.graft(serial_tree(9), sums);
+  EXPECT_EQ(
+      order_words(builder.finish(), 8),
+      "4 accumulators of 8 lanes, vertical, the last 8 masked; accumulators serial; then fold "
+      "from the sum of the last 4 on: 0+1, +2 … (one after the other)");
+}
+
+TEST(OrderWords, NameBlocksThatStartFromTheLast) {
+  EXPECT_EQ(order_words(blocks_tree(256, 112, tree_from_text("(0+2)+1"))),
+            "blocks of 112, each serial; blocks from the last one on: serial");
+  EXPECT_EQ(order_words(blocks_tree(700, 112, tree_from_text("(((((0+6)+1)+2)+3)+4)+5"))),
+            "blocks of 112, each serial; blocks from the last one on: serial");
+}
+
 TEST(OrderWords, SpellAnIrregularTreeOutWhileItIsShort) {
   EXPECT_EQ(order_words(tree_from_text("((1+3)+0)+2")), "irregular: (0+(1+3))+2");
   TreeBuilder builder(100);

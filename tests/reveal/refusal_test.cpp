@@ -63,7 +63,7 @@ TEST(Refusal, OfRunningMoments) {
 
 TEST(Refusal, OfAKernelThatDoesNotRepeatItself) {
   for (const std::size_t length : {4, 8, 33}) {
-    expect_refused(reveal_signed(unsteady_sum(), length), "contradict");
+    expect_refused(reveal_signed(unsteady_sum(), length), "contradict one another");
     const Revealed revealed = reveal_nonnegative(sums_exceed_one(unsteady_sum()), length);
     expect_refused(revealed, "the terms");
   }
