@@ -236,6 +236,8 @@ std::vector<KnownSum> make_known_sums() {
 
 }  // namespace
 
+void PrintTo(const KnownSum& known, std::ostream* out) { *out << known.name; }
+
 const std::vector<KnownSum>& known_sums() {
   static const std::vector<KnownSum> kSums = make_known_sums();
   return kSums;

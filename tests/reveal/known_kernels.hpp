@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct KnownSum {
   RowSum sum;
   std::function<SumTree(std::size_t terms)> tree;
 };
+
+void PrintTo(const KnownSum& known, std::ostream* out);
 
 /// Serial, reverse, pairwise, lanes with either fold, several accumulators, blocks, strides, tails.
 const std::vector<KnownSum>& known_sums();

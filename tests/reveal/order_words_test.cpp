@@ -163,6 +163,14 @@ TEST(OrderWords, NameBlocksThatStartFromTheLast) {
             "blocks of 112, each serial; blocks from the last one on: serial");
 }
 
+TEST(OrderWords, CallATailInTheMiddleOfAFoldIrregular) {
+  EXPECT_THAT(order_words(tree_from_text("(((0+1)+(4+5))+2)+3")), StartsWith("irregular"));
+  // Lanes 0 and 1, then the last two, then the other lanes.
+  EXPECT_THAT(order_words(tree_from_text("((((((((0+8)+(1+9))+(16+17))+(2+10))+(3+11))+(4+12))+"
+                                         "(5+13))+(6+14))+(7+15)")),
+              StartsWith("irregular"));
+}
+
 TEST(OrderWords, SpellAnIrregularTreeOutWhileItIsShort) {
   EXPECT_EQ(order_words(tree_from_text("((1+3)+0)+2")), "irregular: (0+(1+3))+2");
   TreeBuilder builder(100);

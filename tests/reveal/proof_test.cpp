@@ -75,6 +75,17 @@ TEST(Proof, FailsForEveryOtherTree) {
   }
 }
 
+TEST(Proof, FailsByOneRowOfAThousand) {
+  const RowKernel sum = [](std::size_t rows, std::size_t length, Row values) {
+    std::vector<float> out = each_row(known_sum("serial").sum)(rows, length, values);
+    out[out.size() / 2] = std::nextafter(out[out.size() / 2], 100.0F);
+    return out;
+  };
+  const Proof proof = prove_sum(sum, serial_tree(10), sum_finishes());
+  EXPECT_EQ(proof.proved_rows, 999U);
+  EXPECT_FALSE(proof.proved());
+}
+
 TEST(Proof, FailsForTheOtherFoldOfSoftmax) {
   const RowKernel softmax = softmax_over(known_sum("8 lanes, tree fold").sum);
   const SumTree serial = known_sum("8 lanes, serial fold").tree(16);
@@ -163,6 +174,17 @@ TEST(DotProof, HoldsWithFusedMultiplyAddAndWithout) {
       }
     }
   }
+}
+
+TEST(DotProof, TriesTheSameRowsHoweverTheyAreBatched) {
+  const DotKernel dot = each_dot([](Row a, Row b) { return lanes_dot(a, b, true); });
+  const SumTree unfused = known_sum("8 lanes, serial fold").tree(20);
+  ProofOptions options;
+  const std::size_t proved = prove_dot(dot, unfused, options).proved_rows;
+  EXPECT_GT(proved, 0U);
+  EXPECT_LT(proved, 1000U);
+  options.batching.rows = 7;
+  EXPECT_EQ(prove_dot(dot, unfused, options).proved_rows, proved);
 }
 
 TEST(DotProof, FailsWhereProductsAreRoundedOtherwise) {

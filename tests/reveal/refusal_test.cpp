@@ -61,6 +61,12 @@ TEST(Refusal, OfRunningMoments) {
   EXPECT_THAT(kind.evidence, HasSubstr("running moments"));
 }
 
+TEST(Refusal, OfAMeanOfSomethingElse) {
+  const RowKernel weighted = each_row(
+      [](Row x) { return 0.75F * known_sum("serial").sum(x) / static_cast<float>(x.size()); });
+  expect_refused(reveal_signed(sums_of_means(weighted), 12), "a sum gives a whole number");
+}
+
 TEST(Refusal, OfAKernelThatDoesNotRepeatItself) {
   for (const std::size_t length : {4, 8, 33}) {
     expect_refused(reveal_signed(unsteady_sum(), length), "contradict one another");

@@ -107,9 +107,20 @@ TEST(LikelyOrders, NeverOutdoTheAnswers) {
   expect_tree(reveal_nonnegative(sums_exceed_one(each_row(sum)), 99, {}, wrong), serial_tree(99));
 }
 
-/// Random trees, and each tree that differs from one by moving one term: the triples that confirm
-/// the one never confirm the other.
-TEST(LikelyOrders, AreRefusedWhenOneTermIsElsewhere) {
+TEST(LikelyOrders, AreAskedAboutInFull) {
+  const ExceedsOne answers = sums_exceed_one(each_row(known_sum("serial").sum));
+  for (SumTree::Node swapped = 10; swapped < 20; ++swapped) {
+    std::vector<SumTree::Node> nodes(1000);
+    std::iota(nodes.begin(), nodes.end(), SumTree::Node{0});
+    std::swap(nodes[swapped * 47], nodes[swapped * 47 + 1]);
+    TreeBuilder builder(1000);
+    builder.graft(serial_tree(1000), nodes);
+    const SumTree wrong[] = {builder.finish()};
+    expect_tree(reveal_nonnegative(answers, 1000, {}, wrong), serial_tree(1000));
+  }
+}
+
+TEST(Reveal, FindsRandomTreesAndNeverAGuessInstead) {
   std::size_t state = 1;
   const auto below = [&](std::size_t bound) {
     state = state * 6364136223846793005U + 1442695040888963407U;
