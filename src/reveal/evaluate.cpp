@@ -21,6 +21,7 @@ void check_length(const SumTree& tree, std::size_t length) {
 
 float add_at_once(std::span<const float> values, const std::vector<SumTree::Node>& children) {
   std::vector<double> exact;
+  exact.reserve(children.size());
   for (const SumTree::Node child : children) {
     exact.push_back(values[child]);
   }
@@ -59,6 +60,7 @@ float evaluate_dot(const SumTree& tree, std::span<const float> a, std::span<cons
       continue;
     }
     std::vector<double> exact;
+    exact.reserve(c.size());
     for (const SumTree::Node child : c) {
       exact.push_back(fused(child) ? double{a[child]} * double{b[child]} : double{values[child]});
     }

@@ -47,6 +47,7 @@ SumTree grouped(std::size_t terms, const std::function<std::size_t(std::size_t)>
     groups[group(i)].push_back(static_cast<Node>(i));
   }
   std::vector<Node> sums;
+  sums.reserve(groups.size());
   for (const auto& [number, members] : groups) {
     sums.push_back(chain(builder, members));
   }

@@ -260,6 +260,7 @@ class NonnegativeReveal {
     std::stable_sort(sized.begin(), sized.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<Triple> triples;
+    triples.reserve(sized.size());
     for (const auto& [size, triple] : sized) {
       triples.push_back(triple);
     }

@@ -91,25 +91,25 @@ bool replays(Values out, Values terms, float sum, const SoftmaxFinish& finish) {
 }  // namespace
 
 const std::vector<SumFinish>& sum_finishes() {
-  static const std::vector<SumFinish> kFinishes = {
+  static const std::vector<SumFinish> all = {
       {"as it is", [](float sum, std::size_t /*length*/) { return sum; }}};
-  return kFinishes;
+  return all;
 }
 
 const std::vector<SumFinish>& mean_finishes() {
-  static const std::vector<SumFinish> kFinishes = {
+  static const std::vector<SumFinish> all = {
       {"divided by the length",
        [](float sum, std::size_t length) { return sum / static_cast<float>(length); }},
       {"times the length's reciprocal",
        [](float sum, std::size_t length) { return sum * (1.0F / static_cast<float>(length)); }}};
-  return kFinishes;
+  return all;
 }
 
 const std::vector<SoftmaxFinish>& softmax_finishes() {
-  static const std::vector<SoftmaxFinish> kFinishes = {
+  static const std::vector<SoftmaxFinish> all = {
       {"times the sum's reciprocal", [](float term, float sum) { return term * (1.0F / sum); }},
       {"divided by the sum", [](float term, float sum) { return term / sum; }}};
-  return kFinishes;
+  return all;
 }
 
 Proof prove_sum(const RowKernel& sum, const SumTree& tree, std::span<const SumFinish> finishes,

@@ -311,7 +311,7 @@ Found tail_shape(const SumTree& tree, std::size_t lanes) {
   Found shortest;
   for (std::size_t size = 1; size <= longest; ++size) {
     for (const bool summed_first : {false, true}) {
-      const Found shape = tail_of(tree, above, size, summed_first, lanes);
+      Found shape = tail_of(tree, above, size, summed_first, lanes);
       if (!shape) {
         continue;
       }

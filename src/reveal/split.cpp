@@ -13,6 +13,7 @@ constexpr std::size_t kMixed = ~std::size_t{0};
 /// For each node the group that all its terms belong to, or kMixed.
 std::vector<std::size_t> node_groups(const SumTree& tree, const std::vector<TermPlace>& places) {
   std::vector<std::size_t> groups;
+  groups.reserve(places.size());
   for (const TermPlace& place : places) {
     groups.push_back(place.group);
   }
@@ -53,12 +54,14 @@ std::optional<TreeSplit> split_tree(const SumTree& tree, std::size_t groups,
   }
   const std::vector<std::size_t> group_of = node_groups(tree, places);
   std::vector<Piece> inner;
+  inner.reserve(groups);
   for (const std::size_t size : sizes) {
     inner.emplace_back(size);
   }
   Piece outer(groups);
   // A node's number in its group's tree, or in the outer one where it is mixed.
   std::vector<Node> number;
+  number.reserve(tree.terms() + tree.additions().size());
   for (const TermPlace& at : places) {
     number.push_back(static_cast<Node>(at.within));
   }
