@@ -27,13 +27,12 @@ std::vector<Prompt> text_windows(const RunOptions& options, const Model& model) 
   if (options.text.empty()) {
     return {};
   }
+  const std::string text = read_file(options.text);
   std::vector<std::int32_t> ids;
   try {
-    ids = model.tokenizer.encode(read_file(options.text));
+    ids = model.tokenizer.encode(text);
   } catch (const Error& error) {
-    const std::string what = error.what();
-    const bool named = what.rfind(options.text, 0) == 0;
-    throw usage_error(named ? what : options.text + ": " + what, error.hint());
+    throw usage_error(options.text + ": " + error.what(), error.hint());
   }
   require(ids.size() > 1, options.text + ": a text of fewer than two tokens can't be scored",
           "score a longer one");
