@@ -91,7 +91,7 @@ AuditRequest request_for(const AuditOptions& options, const std::optional<SavedS
     }
     const RunOptions run = saved ? with_saved_conditions(*saved, options.run, i) : options.run;
     request.sides[i] = open_side_for(options, i, run, progress);
-    note_dropped(request.sides[i], i, progress);
+    note_side(request.sides[i], i, progress);
   }
   return request;
 }

@@ -32,7 +32,7 @@ Status record(const RecordOptions& options) {
   request.tool = kTool;
   request.logits = logits_of(options.output);
   request.sides = {open_side(options.side, 0, options.run, *progress)};
-  note_dropped(request.sides[0], 0, *progress);
+  note_side(request.sides[0], 0, *progress);
   put_out(options.output, run_audit(request, model, *progress));
   if (!options.output.json) {
     fmt::print("next     after the upgrade: what changed?\n           driftaudit audit {} {}\n",

@@ -131,7 +131,14 @@ Model open_run_model(const RunOptions& options, Progress& progress) {
   return open_model(options.model, ModelOptions{options.offline}, progress);
 }
 
-void note_dropped(const Side& side, std::size_t index, Progress& progress) {
+void note_side(const Side& side, std::size_t index, Progress& progress) {
+  const std::uint32_t cores = this_host().cores;
+  if (cores > 0 && side.threads > cores) {
+    progress.note(
+        fmt::format("warning: {} threads on {} cores: OpenMP's threads then wait for one "
+                    "another, and a run may take very long",
+                    side.threads, cores));
+  }
   for (std::size_t i = 0; index == 0 && i < side.environment.dropped.size(); ++i) {
     progress.note(fmt::format("warning: {} is set here but not passed on to the runners",
                               side.environment.dropped[i]));

@@ -41,8 +41,9 @@ AuditRequest request_of(const RunOptions& options, const Model& model);
 /// The model that is asked for.
 Model open_run_model(const RunOptions& options, Progress& progress);
 
-/// Says which of the caller's variables a side isn't given. Said once, for the first side.
-void note_dropped(const Side& side, std::size_t index, Progress& progress);
+/// Says which of the caller's variables a side isn't given (once, for the first side), and that it
+/// has more threads than there are cores.
+void note_side(const Side& side, std::size_t index, Progress& progress);
 
 /// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,

@@ -1,5 +1,6 @@
 // Saved reports: recorded, compared, audited against, shown, and gating.
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -285,6 +286,15 @@ TEST_F(Saved, AuditHasGitBisectsStatuses) {
   EXPECT_EQ(status(january(), {}, {"--no-such-option"}), 129);
   EXPECT_EQ(status(january(), {}, {"--seed", "7"}), 129);
   EXPECT_EQ(run({"audit", "missing.json", january(), "--bisect-run"}).status, 129);
+}
+
+TEST_F(Saved, MoreThreadsThanCoresAreWarnedOf) {
+  const std::string many = std::to_string(std::thread::hardware_concurrency() + 1);
+  write_file(folder() / "prompts.txt", "One\n");
+  EXPECT_THAT(run({"record", january(), "--model", "mini", "--mode", "greedy", "--new-tokens", "1",
+                   "--prompts", "prompts.txt", "--out", "a.json", "--threads", many})
+                  .err,
+              HasSubstr("warning: " + many + " threads on "));
 }
 
 TEST_F(Saved, ForcedSideIsFedTheSavedTokens) {
