@@ -43,6 +43,7 @@ struct BisectSkip {
 struct BisectRecord {
   std::string measure = "bits";          ///< or "tokens", "max-logit-diff"
   std::optional<double> max_logit_diff;  ///< above which a logit counts as changed
+  std::optional<std::string> operation;  ///< asked for alone, without a model: "softmax"
   bool all = false;
   bool exhaustive = false;
   bool ends_equal = false;

@@ -53,6 +53,7 @@ class Recorder {
     if (request_.measure.kind == Measure::Kind::kLogits) {
       record.max_logit_diff = request_.measure.most;
     }
+    record.operation = request_.operation;
     record.all = request_.all;
     record.exhaustive = request_.exhaustive;
     record.ends_equal = result_.ends_equal;
@@ -122,8 +123,8 @@ Report report_of(const BisectRequest& request, const BuildProber& prober, const 
   report.kind = "bisect";
   report.created = utc_now();
   report.host = this_host();
-  report.prompts = request.audit.prompts.name;
-  report.settings = request.audit.settings;
+  report.prompts = request.prompts;
+  report.settings = request.settings;
   for (std::size_t i = 0; i < request.candidates.size(); ++i) {
     if (const Report* answer = prober.answer(i)) {
       report.model = answer->model;
@@ -136,8 +137,7 @@ Report report_of(const BisectRequest& request, const BuildProber& prober, const 
 
 }  // namespace
 
-Report run_bisect(const BisectRequest& request, const Model& model, Progress& progress) {
-  const ModelQuestion question(request.audit, model, request.measure);
+Report run_bisect(const BisectRequest& request, const Question& question, Progress& progress) {
   BuildProber prober(request.candidates, question, access_of(request), circumstances_of(request),
                      {request.keep}, progress);
   try {

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "driftaudit/file.hpp"
 #include "driftaudit/hash.hpp"
+#include "driftaudit/paths.hpp"
 
 #include "bisect/probe_store.hpp"
 
@@ -27,6 +29,12 @@ std::string question_key(const std::vector<Candidate>& candidates, const Questio
 
 bool is_interruption(const Error& error) {
   return error.status() == Status::kInterrupted || error.status() == Status::kTerminated;
+}
+
+/// Whether a failure may come from a full disk rather than from the build.
+bool is_disk_full() {
+  constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;
+  return free_disk_bytes(cache_folder()) < kLeastFree;
 }
 
 void require_repeatable(const Report& report, const std::string& label) {
@@ -80,6 +88,10 @@ bool BuildProber::probe(std::size_t candidate) {
     if (is_interruption(error)) {
       throw;
     }
+    if (is_disk_full()) {
+      throw trouble(error.what(),
+                    "the disk is full; free some space, and the same command goes on");
+    }
     return skip(candidate, name, error);
   }
   store_->keep_answer(name + "\n" + part_key(part_), present_answer(candidate));
@@ -91,12 +103,12 @@ const Error& BuildProber::why_skipped(std::size_t candidate) const {
 }
 
 bool BuildProber::same(std::size_t a, std::size_t b) {
-  return question_.same(present_answer(a), present_answer(b), part_);
+  return question_.same(present_answer(a), present_answer(b), part_, store_->folder());
 }
 
 void BuildProber::ask_in_part(std::size_t a, std::size_t b) {
   part_.reset();
-  part_ = question_.cheapest(present_answer(a), present_answer(b));
+  part_ = question_.cheapest(present_answer(a), present_answer(b), store_->folder());
   last_part_ = part_;
 }
 
@@ -169,7 +181,8 @@ void BuildProber::ask(std::size_t candidate, std::string& name) {
       return;
     }
   }
-  Report report = question_.ask(side, part_, progress_);
+  Report report =
+      question_.ask(side, part_, store_->logits(name + "\n" + part_key(part_)), progress_);
   require_repeatable(report, build.label);
   answers_.insert_or_assign({candidate, part_key(part_)}, std::move(report));
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftaudit/hash.hpp"
+#include "driftaudit/logits_file.hpp"
 #include "driftaudit/paths.hpp"
 
 namespace drift {
@@ -30,6 +31,10 @@ ProbeStore::ProbeStore(const std::string& key, Progress& progress)
   make_folders(folder_);
 }
 
+fs::path ProbeStore::logits(const std::string& name) const {
+  return path("logits", name).replace_extension();
+}
+
 fs::path ProbeStore::path(const char* kind, const std::string& name) const {
   return folder_ / (std::string(kind) + "-" + sha256_hex(name).substr(0, 24) + ".json");
 }
@@ -48,7 +53,11 @@ std::optional<Report> ProbeStore::answer(const std::string& name) const {
     return std::nullopt;
   }
   try {
-    return read_report(file);
+    Report report = read_report(file);
+    if (report.logits) {
+      const LogitsFile check(folder_, *report.logits);
+    }
+    return report;
   } catch (const Error&) {
     return std::nullopt;  // damaged: it is asked again, and replaced
   }

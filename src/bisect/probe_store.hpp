@@ -19,10 +19,16 @@ class ProbeStore {
   /// `key` is a digest of the whole question. Waits while another process holds it.
   ProbeStore(const std::string& key, Progress& progress);
 
-  /// How many answers it holds that can be read.
+  /// Where answers and what belongs to them lie.
+  const fs::path& folder() const { return folder_; }
+  /// Where the logits of an answer may lie.
+  fs::path logits(const std::string& name) const;
+
+  /// How many answers it holds.
   std::size_t kept() const;
 
-  /// An answer by its name; nothing when there is none, or a damaged one.
+  /// An answer by its name; nothing when there is none, or a damaged one, or its
+  /// logits are.
   std::optional<Report> answer(const std::string& name) const;
   void keep_answer(const std::string& name, const Report& report);
 

@@ -43,12 +43,13 @@ std::string ModelQuestion::identity() const {
 }
 
 Report ModelQuestion::ask(const Side& side, const std::optional<BisectPart>& part,
-                          Progress& progress) const {
+                          const std::filesystem::path& logits, Progress& progress) const {
   AuditRequest request = request_;
   request.sides = {side};
-  // With every logit kept the measure has all that it needs in the report itself.
-  request.settings.keep_top =
-      measure_.kind == Measure::Kind::kLogits ? model_.config.vocab_size : kLeastKept;
+  request.settings.keep_top = kLeastKept;
+  if (measure_.kind == Measure::Kind::kLogits) {
+    request.logits = logits;
+  }
   if (part) {
     restrict_to(request, *part);
   }
@@ -59,25 +60,30 @@ Report ModelQuestion::ask(const Side& side, const std::optional<BisectPart>& par
   return report;
 }
 
-Answer ModelQuestion::answer_of(const Report& report) const {
+Answer ModelQuestion::answer_of(const Report& report, const std::filesystem::path& folder) const {
   Answer answer{&report, {}};
-  answer.logits = [&report, size = model_.config.vocab_size](std::size_t run, std::size_t step) {
-    std::vector<float> logits(size);
-    for (const TokenLogit& entry : report.runs.at(run).steps.at(step).top) {
-      logits.at(static_cast<std::size_t>(entry.id)) = entry.logit;
-    }
-    return logits;
+  if (!report.logits) {
+    return answer;
+  }
+  std::shared_ptr<const LogitsFile>& file = logits_files_[report.logits->file];
+  if (file == nullptr) {
+    file = std::make_shared<const LogitsFile>(folder, *report.logits);
+  }
+  answer.logits = [&report, file](std::size_t run, std::size_t step) {
+    return file->logits(static_cast<std::uint32_t>(run), static_cast<std::uint32_t>(step + 1),
+                        report.runs.at(run).steps.at(step).digest);
   };
   return answer;
 }
 
-bool ModelQuestion::same(const Report& a, const Report& b,
-                         const std::optional<BisectPart>& part) const {
-  return equal_answers(answer_of(a), answer_of(b), measure_, part);
+bool ModelQuestion::same(const Report& a, const Report& b, const std::optional<BisectPart>& part,
+                         const std::filesystem::path& folder) const {
+  return equal_answers(answer_of(a, folder), answer_of(b, folder), measure_, part);
 }
 
-BisectPart ModelQuestion::cheapest(const Report& a, const Report& b) const {
-  return cheapest_part(answer_of(a), answer_of(b), measure_);
+BisectPart ModelQuestion::cheapest(const Report& a, const Report& b,
+                                   const std::filesystem::path& folder) const {
+  return cheapest_part(answer_of(a, folder), answer_of(b, folder), measure_);
 }
 
 }  // namespace drift

@@ -6,6 +6,7 @@
 
 #include "driftaudit/bisect_run.hpp"
 #include "driftaudit/error.hpp"
+#include "driftaudit/operation_question.hpp"
 #include "driftaudit/pin.hpp"
 #include "driftaudit/process.hpp"
 #include "driftaudit/report.hpp"
@@ -28,11 +29,24 @@ struct BisectOptions {
   bool keep = false;
   std::string measure = "bits";
   double max_logit_diff = -1;  ///< not given: negative
+  std::string operation;
   RunOptions run;
   OutputOptions output;
 };
 
+/// Options of the run that mean nothing to an operation by itself.
+void check_of_operation(const BisectOptions& options) {
+  for (const char* name : {"--model", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
+                           "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache",
+                           "--on-divergence", "--keep-top"}) {
+    if (!options.operation.empty() && options.run.given.contains(name)) {
+      throw usage_error(fmt::format("{}: --probe asks no model", name), "leave out one of the two");
+    }
+  }
+}
+
 void check(const BisectOptions& options) {
+  check_of_operation(options);
   if (options.builds.empty() && options.last.empty()) {
     throw usage_error("a bisection takes the first and the last release, or a list of builds",
                       "such as driftaudit bisect 1.10.1 1.13.1, or --builds FILE");
@@ -98,22 +112,43 @@ std::string circumstances_of(const BisectOptions& options, Progress& progress) {
   return text;
 }
 
-Status bisect_builds(const BisectOptions& options) {
-  check(options);
-  const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+BisectRequest request_of_bisection(const BisectOptions& options, Progress& progress) {
   BisectRequest request;
   request.candidates = candidates_of(options);
-  const Model model = open_model(options.run.model, ModelOptions{options.run.offline}, *progress);
-  request.audit = request_of(options.run, model);
+  request.settings = options.run.settings;
   request.measure = measure_of(options);
   request.all = options.all;
   request.exhaustive = options.exhaustive;
   request.keep = options.keep;
   request.open = [&](const Candidate& candidate) {
-    return open_candidate(candidate, options.run, *progress);
+    return open_candidate(candidate, options.run, progress);
   };
-  request.circumstances = circumstances_of(options, *progress);
-  Report report = run_bisect(request, model, *progress);
+  request.circumstances = circumstances_of(options, progress);
+  return request;
+}
+
+Report bisect_operation(const BisectOptions& options, BisectRequest request, Progress& progress) {
+  request.operation = options.operation;
+  request.settings.modes = {"operation"};
+  return run_bisect(request, OperationQuestion(options.operation, options.run.runner_timeout),
+                    progress);
+}
+
+Report bisect_model(const BisectOptions& options, BisectRequest request, Progress& progress) {
+  const Model model = open_run_model(options.run, progress);
+  const AuditRequest audit = request_of(options.run, model);
+  request.prompts = audit.prompts.name;
+  request.settings = audit.settings;
+  return run_bisect(request, ModelQuestion(audit, model, request.measure), progress);
+}
+
+Status bisect_builds(const BisectOptions& options) {
+  check(options);
+  const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+  BisectRequest request = request_of_bisection(options, *progress);
+  Report report = options.operation.empty()
+                      ? bisect_model(options, std::move(request), *progress)
+                      : bisect_operation(options, std::move(request), *progress);
   report.tool = "driftaudit " DRIFTAUDIT_VERSION;
   put_out(options.output, report);
   return Status::kDone;
@@ -138,11 +173,17 @@ void add_bisect_command(CLI::App& app, Action& action) {
       command->add_option("--measure", options->measure, "what has to be equal: bits or tokens")
           ->check(CLI::IsMember({"bits", "tokens"}))
           ->capture_default_str();
+  CLI::Option* logits = command
+                            ->add_option("--max-logit-diff", options->max_logit_diff,
+                                         "instead: no logit may differ by more than this")
+                            ->check(number_between(0, 1e30))
+                            ->excludes(measure);
   command
-      ->add_option("--max-logit-diff", options->max_logit_diff,
-                   "instead: no logit may differ by more than this")
-      ->check(number_between(0, 1e30))
-      ->excludes(measure);
+      ->add_option("--probe", options->operation,
+                   "instead of a model: one operation by itself, such as softmax, by its bits")
+      ->check(CLI::IsMember(OperationQuestion::names()))
+      ->excludes(measure)
+      ->excludes(logits);
   add_run_options(*command, options->run, {"greedy"});
   add_output_options(*command, options->output, "report.json");
   command->callback([options, command, &action] {

@@ -33,7 +33,8 @@ const BuildRecord* build_of(const Report& report, const std::string& label) {
 std::string changes(const BisectRecord& bisect) {
   return bisect.measure == "max-logit-diff"
              ? fmt::format("logits change by more than {:g}", bisect.max_logit_diff.value_or(0))
-             : fmt::format("the {} change", bisect.measure);
+             : fmt::format("the {}{} change", bisect.measure,
+                           bisect.operation ? " of " + visible(*bisect.operation) : "");
 }
 
 std::string reason_of(const BisectRecord& bisect, const std::string& label) {
@@ -134,7 +135,7 @@ std::vector<std::string> bisect_details(const BisectRecord& bisect) {
     details.push_back("assumed, not asked, since what lies around is equal: " +
                       joined(bisect.assumed));
   }
-  if (bisect.part) {
+  if (bisect.part && !bisect.operation) {
     details.push_back(fmt::format("the cheapest part that tells: {} of prompt {}, {}",
                                   counted(bisect.part->steps, "step"), bisect.part->prompt,
                                   bisect.part->mode));
@@ -170,6 +171,15 @@ std::vector<Cell> bisect_row(const Report& report, std::size_t index) {
           {asked(bisect, candidate)}};
 }
 
+/// What was asked of each build.
+std::string bisect_question(const Report& report) {
+  const BisectRecord& bisect = *report.bisect;
+  return bisect.operation
+             ? fmt::format("operation {}, by {}", visible(*bisect.operation), bisect.measure)
+             : fmt::format("model {} · {}, by {}", View(report).model_line(),
+                           fmt::join(report.settings.modes, ","), bisect.measure);
+}
+
 }  // namespace
 
 std::string class_name(std::uint32_t index) {
@@ -184,9 +194,8 @@ std::string bisect_table(const Report& report, bool colour) {
   for (std::size_t i = 0; i < report.bisect->candidates.size(); ++i) {
     columns.add(bisect_row(report, i));
   }
-  return fmt::format("model {} · {}, by {}\n{}\n{}", View(report).model_line(),
-                     fmt::join(report.settings.modes, ","), report.bisect->measure,
-                     bisect_knobs(report), columns.text(colour));
+  return fmt::format("{}\n{}\n{}", bisect_question(report), bisect_knobs(report),
+                     columns.text(colour));
 }
 
 Verdict bisect_verdict(const Report& report) {

@@ -22,7 +22,7 @@ namespace drift {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-inline constexpr auto kModeNames = {"greedy", "sample", "score"};
+inline constexpr auto kModeNames = {"greedy", "sample", "score", "operation"};
 
 void fields(auto& v, Is<Step> auto& s) {
   v("token", s.token);
@@ -207,6 +207,7 @@ void fields(auto& v, Is<BisectSkip> auto& s) {
 void fields(auto& v, Is<BisectRecord> auto& b) {
   v.one_of("measure", b.measure, {"bits", "tokens", "max-logit-diff"});
   v("max_logit_diff", b.max_logit_diff);
+  v("operation", b.operation);
   v("all", b.all);
   v("exhaustive", b.exhaustive);
   v("ends_equal", b.ends_equal);

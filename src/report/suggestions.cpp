@@ -190,6 +190,12 @@ Report around(const Report& report, const BisectBoundary& found) {
   pair.model = report.model;
   pair.prompts = report.prompts;
   pair.settings = report.settings;
+  if (report.bisect->operation) {  // then no model was asked for
+    pair.model.why = "none";
+    pair.prompts = "eight";
+    pair.settings = SettingsRecord{};
+    pair.settings.modes = {"greedy"};
+  }
   for (const BuildRecord& build : report.builds) {
     if (build.label == found.before || build.label == found.after) {
       pair.builds.push_back(build);
@@ -201,7 +207,9 @@ Report around(const Report& report, const BisectBoundary& found) {
 void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next) {
   const BisectRecord& bisect = *report.bisect;
   if (!bisect.boundaries.empty()) {
-    next.push_back({"what changed there, and how close is the nearest token to flipping?",
+    next.push_back({bisect.operation
+                        ? "does it reach the tokens of a model?"
+                        : "what changed there, and how close is the nearest token to flipping?",
                     audit_command(around(report, bisect.boundaries.front()), {})});
   }
   if (!bisect.all) {

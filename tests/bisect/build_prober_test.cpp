@@ -30,7 +30,8 @@ class WordQuestion final : public Question {
   explicit WordQuestion(const Words& words) : words_(words) {}
 
   std::string identity() const override { return "words"; }
-  Report ask(const Side& side, const std::optional<BisectPart>& part, Progress&) const override {
+  Report ask(const Side& side, const std::optional<BisectPart>& part, const fs::path&,
+             Progress&) const override {
     if (interrupted_ == asked_.size()) {
       throw Error(Status::kInterrupted, "interrupted");
     }
@@ -47,11 +48,11 @@ class WordQuestion final : public Question {
     }
     return report;
   }
-  bool same(const Report& a, const Report& b,
-            const std::optional<BisectPart>& part) const override {
+  bool same(const Report& a, const Report& b, const std::optional<BisectPart>& part,
+            const fs::path&) const override {
     return equal_answers({&a, {}}, {&b, {}}, {}, part);
   }
-  BisectPart cheapest(const Report& a, const Report& b) const override {
+  BisectPart cheapest(const Report& a, const Report& b, const fs::path&) const override {
     return cheapest_part({&a, {}}, {&b, {}}, {});
   }
 
@@ -307,6 +308,20 @@ TEST_F(Builds, OfOneBisectionAreAskedByOneProcessAtATime) {
   { const ProbeStore moved(std::move(first)); }
   other.join();
   EXPECT_TRUE(entered);
+}
+
+TEST_F(Builds, AnswersCountAsDamagedWhenTheirLogitsAre) {
+  ProbeStore store("key", *progress_);
+  Report report;
+  LogitsWriter writer(store.logits("a"), 2);
+  writer.add(0, 1, std::vector<float>{1.0F, 2.0F});
+  report.logits = writer.commit();
+  store.keep_answer("a", report);
+  EXPECT_TRUE(store.answer("a"));
+  fs::resize_file(store.logits("a"), 40);
+  EXPECT_FALSE(store.answer("a"));
+  fs::remove(store.logits("a"));
+  EXPECT_FALSE(store.answer("a"));
 }
 
 TEST_F(Builds, FailuresAreKeptWordByWordWhateverTheirBytes) {

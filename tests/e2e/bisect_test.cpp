@@ -144,6 +144,36 @@ TEST_F(Bisect, ByLogitsSeesNoSmallChange) {
   EXPECT_EQ(result()["boundaries"].size(), 2U);
 }
 
+TEST_F(Bisect, OfOneOperationFindsWhereItChanged) {
+  if (!cpu_has_avx2()) {
+    GTEST_SKIP() << "this CPU has no AVX2";
+  }
+  const auto probe = [&](const std::string& operation) {
+    return run_program({"bisect", "1.10.1", "1.13.1", "--keep", "--probe", operation, "--env",
+                        "ATEN_CPU_CAPABILITY=avx2"},
+                       folder());
+  };
+  const ProgramRun softmax = probe("softmax");
+  ASSERT_EQ(softmax.status, 0) << softmax.err;
+  EXPECT_THAT(softmax.out, HasSubstr("the bits of softmax change with 1.12.0\n"));
+  EXPECT_THAT(softmax.out, HasSubstr("driftaudit audit 1.11.0 1.12.0 --mode greedy --env"));
+  EXPECT_EQ(result()["operation"], "softmax");
+  EXPECT_EQ(read_report(folder() / "report.json").bisect->operation, "softmax");
+  const ProgramRun add = probe("add");
+  ASSERT_EQ(add.status, 0) << add.err;
+  EXPECT_EQ(result()["ends_equal"], true) << "one rounded addition has one result";
+}
+
+TEST_F(Bisect, OfOneOperationSkipsABuildThatDoesNotRepeatItself) {
+  list_builds(3);
+  const ProgramRun run =
+      run_program({"bisect", "--builds", "builds.txt", "--probe", "softmax"}, folder(),
+                  {{"DRIFTAUDIT_TEST_FAULT", "v2:noise@op=softmax|v3:bits@op=softmax"}});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("the bits of softmax change with one of v2, v3"));
+  EXPECT_THAT(result()["skipped"][0]["reason"].get<std::string>(), HasSubstr("repeat"));
+}
+
 TEST_F(Bisect, SkipsWhatCannotRun) {
   list_builds(5);
   fs::remove(folder() / "v2");
@@ -225,6 +255,9 @@ TEST_F(Bisect, RefusesBadUsage) {
   EXPECT_THAT(refusal({"1.10.1", "1.13.1", "--max-logit-diff", "-1"}), HasSubstr("-1"));
   EXPECT_THAT(refusal({"1.10.1", "1.13.1", "--max-logit-diff", "1", "--measure", "bits"}),
               HasSubstr("--measure"));
+  EXPECT_THAT(refusal({"1.10.1", "1.13.1", "--probe", "soft"}), HasSubstr("softmax"));
+  EXPECT_THAT(refusal({"1.10.1", "1.13.1", "--probe", "softmax"}),
+              HasSubstr("--model: --probe asks no model"));
   EXPECT_THAT(refusal({"--builds", "missing.txt"}), HasSubstr("missing.txt"));
   write_file(folder() / "builds.txt", "one\none\n");
   EXPECT_THAT(refusal({"--builds", "builds.txt"}), HasSubstr("builds.txt:2: one stands in line 1"));

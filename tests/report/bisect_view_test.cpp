@@ -118,6 +118,19 @@ TEST(BisectVerdict, SpeaksOfItsMeasure) {
   EXPECT_EQ(bisect_verdict(report).headline, "logits change by more than 0.001 with 1.12.0");
 }
 
+TEST(BisectTable, OfAnOperationNamesNoModel) {
+  Report report = plain_bisection();
+  report.bisect->operation = "softmax";
+  report.builds[0].label = "1.11.0";
+  report.builds[1].label = "1.12.0";
+  const std::string table = table_of(report);
+  EXPECT_THAT(table, ::testing::StartsWith("operation softmax, by bits\n"));
+  EXPECT_THAT(table, HasSubstr("the bits of softmax change with 1.12.0"));
+  EXPECT_THAT(table, HasSubstr("does it reach the tokens"));
+  EXPECT_THAT(table, HasSubstr("driftaudit audit 1.11.0 1.12.0 --mode greedy\n"));
+  EXPECT_THAT(table, Not(HasSubstr("--model")));
+}
+
 TEST(BisectMarkdown, HoldsTheTable) {
   const std::string text = report_markdown(bisect_report());
   EXPECT_THAT(text, HasSubstr("## driftaudit: the bits change 2 times"));
