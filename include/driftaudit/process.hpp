@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -57,6 +58,9 @@ class ChildProcess {
   ProcessEnd wait();
   /// SIGKILL to the whole group, then wait().
   void kill();
+  /// SIGTERM to the whole group, which a build tool passes on to compilers that it has put into
+  /// groups of their own; kill() if the group isn't empty after `patience`.
+  void terminate(std::chrono::milliseconds patience);
 
  private:
   pid_t pid_ = -1;
@@ -73,7 +77,7 @@ struct ProcessResult {
 
 /// Runs a command to its end and keeps its output; `on_output` also sees each piece as it comes
 /// (stdout and stderr alike), and `on_wait` is called several times a second while it runs. An
-/// interruption kills it and throws.
+/// interruption terminates it and throws.
 ProcessResult run_process(const Command& command,
                           const std::function<void(std::string_view)>& on_output = {},
                           const std::function<void()>& on_wait = {});

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -81,6 +83,21 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   const int error_number = errno;
   [[maybe_unused]] const ssize_t ignored = ::write(report, &error_number, sizeof error_number);
   ::_exit(127);
+}
+
+/// Of what waitpid() gave.
+ProcessEnd end_of(int status) {
+  return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
+}
+
+/// throw_if_interrupted(), but the child ends first.
+void end_if_interrupted(ChildProcess& child) {
+  try {
+    throw_if_interrupted();
+  } catch (const Error&) {
+    child.terminate(std::chrono::seconds(5));
+    throw;
+  }
 }
 
 }  // namespace
@@ -186,8 +203,7 @@ ProcessEnd ChildProcess::wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
-    end_ =
-        WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
+    end_ = end_of(status);
   }
   return *end_;
 }
@@ -196,6 +212,29 @@ void ChildProcess::kill() {
   if (!end_) {
     ::kill(-pid_, SIGKILL);
     wait();
+  }
+}
+
+void ChildProcess::terminate(std::chrono::milliseconds patience) {
+  if (end_) {
+    return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto group_is_empty = [this] {
+    int status = 0;
+    if (!end_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+      end_ = end_of(status);
+    }
+    return end_ && ::kill(-pid_, 0) != 0;
+  };
+  ::kill(-pid_, SIGTERM);
+  while (!group_is_empty()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      ::kill(-pid_, SIGKILL);
+      wait();
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 
@@ -214,7 +253,7 @@ ProcessResult run_process(const Command& command,
     if (ready < 0 && errno != EINTR) {
       throw trouble(fmt::format("poll: {}", std::strerror(errno)));
     }
-    throw_if_interrupted();
+    end_if_interrupted(child);
     if (on_wait) {
       on_wait();
     }

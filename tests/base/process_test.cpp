@@ -1,13 +1,15 @@
 #include "driftaudit/process.hpp"
 
+#include <array>
 #include <chrono>
 #include <signal.h>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "driftaudit/error.hpp"
+
+#include "shared/process_ends.hpp"
 
 namespace drift {
 namespace {
@@ -62,19 +64,41 @@ TEST(RunProcess, NamesAProgramThatCannotBeExecuted) {
   EXPECT_THROW(run_process({{"/etc/passwd"}, {}, {}}), Error);
 }
 
+/// The process whose number a child printed first.
+pid_t printed_process(const ChildProcess& child) {
+  std::array<char, 32> digits{};
+  EXPECT_GT(::read(child.out(), digits.data(), digits.size() - 1), 0);
+  return static_cast<pid_t>(std::stol(digits.data()));
+}
+
 TEST(ChildProcess, IsKilledWithItsWholeGroup) {
   pid_t grandchild = 0;
   {
     ChildProcess child({{"sh", "-c", "sleep 100 & echo $!; wait"}, {}, {}}, {});
-    char digits[32] = {};
-    ASSERT_GT(::read(child.out(), digits, sizeof digits - 1), 0);
-    grandchild = static_cast<pid_t>(std::stol(digits));
+    grandchild = printed_process(child);
     ASSERT_EQ(::kill(grandchild, 0), 0);
   }
-  for (int i = 0; i < 100 && ::kill(grandchild, 0) == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  EXPECT_TRUE(test::process_ends(grandchild));
+}
+
+TEST(ChildProcess, IsGivenTheTimeToEndOtherGroups) {
+  // Like a build tool: its own children are groups of their own, and it ends them when it is told.
+  const std::string tool =
+      "trap 'kill $!; wait; exit 5' TERM; "
+      "setsid sh -c 'echo $$; exec sleep 100' & wait";
+  ChildProcess child({{"sh", "-c", tool}, {}, {}}, {});
+  const pid_t grandchild = printed_process(child);
+  child.terminate(std::chrono::minutes(1));
+  EXPECT_EQ(child.wait().exit_code, 5);
   EXPECT_NE(::kill(grandchild, 0), 0);
+}
+
+TEST(ChildProcess, IsKilledWhenItDoesNotEnd) {
+  ChildProcess child({{"sh", "-c", "trap '' TERM; sleep 100 & echo $!; wait"}, {}, {}}, {});
+  const pid_t grandchild = printed_process(child);
+  child.terminate(std::chrono::milliseconds(100));
+  EXPECT_EQ(child.wait().signal, SIGKILL);
+  EXPECT_TRUE(test::process_ends(grandchild));
 }
 
 }  // namespace

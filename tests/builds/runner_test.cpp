@@ -1,15 +1,22 @@
+#include <csignal>
+#include <cstdlib>
 #include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "driftaudit/build_store.hpp"
 #include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/interrupt.hpp"
 #include "driftaudit/process.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/fake_torch.hpp"
 #include "builds/runner_cache.hpp"
+#include "shared/process_ends.hpp"
 
 namespace drift {
 namespace {
@@ -134,6 +141,29 @@ TEST_F(RunnerTest, SaysWhatToInstallWithoutCompilerOrCmake) {
 TEST_F(RunnerTest, NeedsCmakeAndNinjaOrMake) {
   only_programs({"c++"});
   EXPECT_THAT(error_of([&] { open(); }).what(), HasSubstr("cmake is not in PATH"));
+}
+
+TEST_F(RunnerTest, LeavesNoCompilerBehindWhenInterrupted) {
+  // Ninja runs each compiler in a process group of its own, out of reach of a signal to Ninja's.
+  const fs::path compiler = world_.root() / "compiler";
+  const fs::path started = world_.root() / "started";
+  write_file(compiler, "#!/bin/sh\ncase \"$*\" in\n*main.cpp*) echo $$ > " + started.string() +
+                           "; kill -TERM $DRIVER; exec sleep 100;;\n*) exec c++ \"$@\";;\nesac\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  world_.environment().set("CXX", compiler.string());
+  const pid_t driver = ::fork();
+  if (driver == 0) {
+    install_interrupt_handlers();
+    world_.environment().set("DRIVER", std::to_string(::getpid()));
+    std::_Exit(static_cast<int>(error_of([&] { open(); }).status()));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(driver, &status, 0), driver);
+  EXPECT_EQ(WEXITSTATUS(status), 143);
+  const auto process = static_cast<pid_t>(std::stol(read_file(started)));
+  EXPECT_TRUE(test::process_ends(process));
+  ::kill(process, SIGKILL);
+  EXPECT_FALSE(test::has_half_build(world_.cache()));
 }
 
 TEST_F(RunnerTest, GoesWithItsBuild) {
