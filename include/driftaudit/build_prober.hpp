@@ -66,6 +66,7 @@ class BuildProber final : public Prober {
   const Report& present_answer(std::size_t candidate) const;
   void announce(std::size_t candidate);
   bool take_kept(std::size_t candidate, const std::string& name);
+  void ask_while_there(std::size_t candidate, std::string& name);
   void ask(std::size_t candidate, std::string& name);
   bool skip(std::size_t candidate, const std::string& name, const Error& error);
   void give_back(std::size_t candidate);

@@ -83,7 +83,7 @@ bool BuildProber::probe(std::size_t candidate) {
     return true;
   }
   try {
-    ask(candidate, name);
+    ask_while_there(candidate, name);
   } catch (const Error& error) {
     if (is_interruption(error)) {
       throw;
@@ -164,6 +164,23 @@ bool BuildProber::take_kept(std::size_t candidate, const std::string& name) {
   }
   answers_.insert_or_assign({candidate, key}, std::move(*kept));
   return true;
+}
+
+/// Asks again when the build was lost meanwhile: another bisection that had installed it may have
+/// been done with it.
+void BuildProber::ask_while_there(std::size_t candidate, std::string& name) {
+  const Candidate& build = candidates_[candidate];
+  const bool was_there = access_.is_installed(build);
+  const std::string short_name = name;
+  try {
+    ask(candidate, name);
+  } catch (const Error& error) {
+    if (is_interruption(error) || !was_there || access_.is_installed(build)) {
+      throw;
+    }
+    name = short_name;
+    ask(candidate, name);
+  }
 }
 
 /// Installs the build if need be and has it answer. The name of a build that isn't a release is

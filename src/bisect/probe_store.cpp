@@ -1,5 +1,7 @@
 #include "bisect/probe_store.hpp"
 
+#include <chrono>
+
 #include <nlohmann/json.hpp>
 
 #include "driftaudit/hash.hpp"
@@ -15,8 +17,12 @@ constexpr const char* kAnswer = "answer";
 constexpr const char* kFailure = "failure";
 constexpr const char* kOwned = "owned";
 
+fs::path lock_path(const std::string& key) {
+  return cache_folder() / "locks" / ("bisect-" + key + ".lock");
+}
+
 FileLock lock_question(const std::string& key, Progress& progress) {
-  const fs::path path = cache_folder() / "locks" / ("bisect-" + key + ".lock");
+  const fs::path path = lock_path(key);
   if (auto lock = FileLock::try_lock(path)) {
     return std::move(*lock);
   }
@@ -24,10 +30,23 @@ FileLock lock_question(const std::string& key, Progress& progress) {
   return FileLock(path);
 }
 
+/// Removes what bisections have left that nobody went on with.
+void sweep_forgotten(const fs::path& folder) {
+  constexpr auto kForgotten = std::chrono::hours(30 * 24);
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const auto age = fs::file_time_type::clock::now() - entry.last_write_time(ignored);
+    if (age > kForgotten && FileLock::try_lock(lock_path(entry.path().filename().string()))) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
 }  // namespace
 
 ProbeStore::ProbeStore(const std::string& key, Progress& progress)
     : key_(key), lock_(lock_question(key, progress)), folder_(cache_folder() / "bisect" / key) {
+  sweep_forgotten(folder_.parent_path());
   make_folders(folder_);
 }
 

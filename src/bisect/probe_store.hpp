@@ -16,7 +16,8 @@ namespace drift {
 /// can't be written.
 class ProbeStore {
  public:
-  /// `key` is a digest of the whole question. Waits while another process holds it.
+  /// `key` is a digest of the whole question. Waits while another process holds it. What others
+  /// have left for 30 days goes.
   ProbeStore(const std::string& key, Progress& progress);
 
   /// Where answers and what belongs to them lie.

@@ -310,6 +310,39 @@ TEST_F(Builds, OfOneBisectionAreAskedByOneProcessAtATime) {
   EXPECT_TRUE(entered);
 }
 
+TEST_F(Builds, LostToAnotherProcessAreInstalledAgain) {
+  release({"x", "x", "y"});
+  installed_ = {"b"};
+  bool lost = false;
+  BuildAccess taken = access();
+  taken.open = [&](const Candidate& build) {
+    if (build.label == "b" && !lost) {
+      lost = true;
+      installed_.erase("b");
+      throw trouble("b: its libraries are gone");
+    }
+    return open(build);
+  };
+  const WordQuestion question(words_);
+  BuildProber asking(candidates_, question, taken, circumstances_, {}, *progress_);
+  const Bisection result = bisect(asking, candidates_.size());
+  EXPECT_TRUE(lost);
+  EXPECT_THAT(result.boundaries.at(0).between, IsEmpty());
+  asking.end(true);
+  EXPECT_THAT(installed_, IsEmpty()) << "this time it was the bisection's own";
+}
+
+TEST_F(Builds, AnswersThatNobodyCameBackForAreRemoved) {
+  { ProbeStore("forgotten", *progress_).keep_owned("a"); }
+  { ProbeStore("recent", *progress_).keep_owned("a"); }
+  const fs::path states = folder_.path() / "bisect";
+  fs::last_write_time(states / "forgotten",
+                      fs::file_time_type::clock::now() - std::chrono::hours(31 * 24));
+  const ProbeStore store("key", *progress_);
+  EXPECT_FALSE(fs::exists(states / "forgotten"));
+  EXPECT_TRUE(fs::exists(states / "recent"));
+}
+
 TEST_F(Builds, AnswersCountAsDamagedWhenTheirLogitsAre) {
   ProbeStore store("key", *progress_);
   Report report;
