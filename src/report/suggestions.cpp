@@ -30,8 +30,9 @@ bool has_mode(const Report& report, const std::string& mode) {
 /// What an option adds to this report's own command; an option given here replaces the report's.
 struct Change {
   std::string options;
-  bool prompts = true;     ///< keep the report's prompts
-  bool new_tokens = true;  ///< keep the report's number of tokens
+  bool prompts = true;             ///< keep the report's prompts
+  bool new_tokens = true;          ///< keep the report's number of tokens
+  std::string replaced_knob = "";  ///< a variable that the options set otherwise
 };
 
 void append_settings(const SettingsRecord& settings, std::string& command) {
@@ -59,13 +60,23 @@ void append_settings(const SettingsRecord& settings, std::string& command) {
   }
 }
 
-/// Variables and threads, for both sides at once where they agree.
-void append_knobs(const std::vector<BuildRecord>& builds, std::string& command) {
+/// " --env NAME=VALUE" with a side before it, or with none.
+void append_knob(const std::string& side, const std::string& name, const std::string& value,
+                 std::string& command) {
+  command += " --env ";
+  command += quoted(visible(fmt::format("{}{}={}", side, name, value)));
+}
+
+/// Variables and threads, for both sides at once where they agree. `but`: a variable that is to be
+/// set otherwise.
+void append_knobs(const std::vector<BuildRecord>& builds, const std::string& but,
+                  std::string& command) {
   const bool alike = builds.size() == 2 && builds[0].knobs == builds[1].knobs;
   for (std::size_t i = 0; i < (alike ? 1 : builds.size()); ++i) {
     for (const auto& [name, value] : builds[i].knobs) {
-      const std::string side = alike ? "" : (i == 0 ? "A:" : "B:");
-      command += " --env " + quoted(visible(side + name + "=" + value));
+      if (name != but) {
+        append_knob(alike ? "" : (i == 0 ? "A:" : "B:"), name, value, command);
+      }
     }
   }
   for (std::size_t i = 0; i < builds.size(); ++i) {
@@ -95,7 +106,7 @@ std::string audit_command(const Report& report, const Change& change) {
     command += fmt::format(" --mode {}", fmt::join(report.settings.modes, ","));
   }
   append_settings(report.settings, command);
-  append_knobs(report.builds, command);
+  append_knobs(report.builds, change.replaced_knob, command);
   if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
     command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
   }
@@ -164,7 +175,7 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
     command += " --model " + quoted(visible(report.model.name));
   }
   for (const auto& [name, value] : report.builds[0].knobs) {
-    command += " --env " + quoted(visible(name + "=" + value));
+    append_knob("", name, value, command);
   }
   next.push_back({"in which release did the bits change?", command});
 }
@@ -246,7 +257,8 @@ std::vector<Suggestion> suggestions(const Report& report) {
     }
     if (report.summary.steps_changed > 0 && !on_generic_kernels(report)) {
       next.push_back({"do the bits still differ on kernels without vector instructions?",
-                      audit_command(report, {"--env '*:ATEN_CPU_CAPABILITY=default'"})});
+                      audit_command(report, {.options = "--env '*:ATEN_CPU_CAPABILITY=default'",
+                                             .replaced_knob = "ATEN_CPU_CAPABILITY"})});
     }
     if (report.summary.verdict != "diverged") {
       suggest_more_text(report, next);

@@ -251,6 +251,67 @@ TEST(VerdictSentence, SaysWhenNothingWasCompared) {
   EXPECT_EQ(verdict_sentence(Report{}), "nothing was compared.");
 }
 
+TEST(Suggestions, SetAVariableOnce) {
+  Report report = scored_report();
+  report.builds[0].knobs = report.builds[1].knobs = {{"ATEN_CPU_CAPABILITY", "avx2"}};
+  const std::string table = report_table(report, false, 80);
+  EXPECT_THAT(table, HasSubstr("--env '*:ATEN_CPU_CAPABILITY=default'"));
+  EXPECT_THAT(table, Not(HasSubstr("audit january-2022 december-2022 --env ATEN_CPU_CAPABILITY")));
+}
+
+TEST(Suggestions, AskForTheReleaseWhereBothAreReleases) {
+  Report report = scored_report();
+  EXPECT_THAT(report_table(report, false, 80), HasSubstr("driftaudit bisect 1.10.1 1.13.1"));
+  report.builds[1].torch = "1.13.1+cu117";
+  EXPECT_THAT(report_table(report, false, 80), HasSubstr("driftaudit bisect 1.10.1 1.13.1"));
+  report.builds[1].torch = "2.0.0a0+git1234";
+  EXPECT_THAT(report_table(report, false, 80), Not(HasSubstr("driftaudit bisect")));
+  report.builds[1] = report.builds[0];
+  EXPECT_THAT(report_table(report, false, 80), Not(HasSubstr("driftaudit bisect")));
+}
+
+TEST(ReportTable, MarksWhatKeptLogitsCanOnlyBound) {
+  const std::string table = report_table(kept_report(), false, 100);
+  EXPECT_THAT(table, HasSubstr("≥ 3.05e-05"));
+  EXPECT_THAT(table, HasSubstr("of 2 changed steps only the kept logits (top64) were compared"));
+  EXPECT_THAT(table, HasSubstr("largest change of a logit at least 3.05e-05"));
+  EXPECT_THAT(table, HasSubstr("the kept logits show no flip, but can't rule one out"));
+  EXPECT_THAT(report_table(scored_report(), false, 100), Not(HasSubstr("≥")));
+  EXPECT_THAT(report_markdown(kept_report()), HasSubstr("≥ 3.05e-05"));
+}
+
+TEST(ReportTable, SaysWhichGatesTrippedAndWhy) {
+  const std::string table = report_table(kept_report(), false, 100);
+  EXPECT_THAT(table, HasSubstr("tripped  --max-logit-diff 0.001: undecided"));
+  EXPECT_THAT(table, Not(HasSubstr("--fail-on tokens"))) << "passed";
+  const std::string markdown = report_markdown(kept_report());
+  EXPECT_THAT(markdown, HasSubstr("| `--fail-on tokens` | passed | no token changed |"));
+  EXPECT_THAT(markdown, HasSubstr("| `--max-logit-diff 0.001` | **tripped** |"));
+}
+
+TEST(ReportTable, WarnsFirstOfConditionsThatDiffer) {
+  EXPECT_THAT(report_table(kept_report(), false, 200),
+              StartsWith("warning  the sides ran under different conditions, which may explain a "
+                         "change: A ran on another processor"));
+  EXPECT_THAT(report_table(kept_report(), false, 200),
+              HasSubstr("recorded 2026-01-30T12:00:00Z in base.json"));
+}
+
+TEST(ReportTable, OfARecordingShowsItsRuns) {
+  Report report = identical_report();
+  report.kind = "record";
+  report.builds.resize(1);
+  report.runs.resize(1);
+  report.comparison.clear();
+  report.by_mode.clear();
+  report.summary = Summary{};
+  const std::string table = report_table(report, false, 100);
+  EXPECT_THAT(table, HasSubstr("The capital of France is       5      3           0.5   length"));
+  EXPECT_THAT(table, HasSubstr("verdict  recorded\n  3 steps in 1 run\n  smallest gap 0.5 at "
+                               "prompt 1, step 1"));
+  EXPECT_THAT(table, Not(HasSubstr("next")));
+}
+
 TEST(Suggestions, AskForGenericKernelsUnlessTheyRan) {
   Report report = scored_report();
   EXPECT_THAT(report_table(report, false, 80), HasSubstr("--env '*:ATEN_CPU_CAPABILITY=default'"));
