@@ -10,6 +10,7 @@
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/gates.hpp"
+#include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
 #include "driftaudit/step.hpp"
 
@@ -113,6 +114,7 @@ struct Report {
   Summary summary;
   std::vector<std::pair<std::string, Summary>> by_mode;
   std::optional<BisectRecord> bisect;  ///< of kind "bisect", which has no comparison and no summary
+  std::optional<LocalizeRecord> localize;  ///< of kind "localize", which has neither as well
   std::vector<std::string> warnings;   ///< what may explain a change beside the builds
   std::vector<GateRecord> gates;       ///< those that were asked for
   std::optional<LogitsRecord> logits;  ///< the file beside the report that holds all logits

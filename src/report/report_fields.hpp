@@ -220,6 +220,82 @@ void fields(auto& v, Is<BisectRecord> auto& b) {
   v("assumed", b.assumed);
 }
 
+void fields(auto& v, Is<LocalizedOperation> auto& o) {
+  v("name", o.name);
+  v("shape", o.shape);
+  v("same", o.same);
+  v("inputs_same", o.inputs_same);
+  v("own", o.own);
+  v("max_abs_diff", o.max_abs_diff);
+  v("mean_abs_diff", o.mean_abs_diff);
+  v("max_ulp", o.max_ulp);
+  v("mean_ulp", o.mean_ulp);
+  v.if_not_zero("non_finite", o.non_finite);
+}
+
+void fields(auto& v, Is<GrowthPoint> auto& g) {
+  v("stage", g.stage);
+  v("operation", g.operation);
+  v("max_abs_diff", g.max_abs_diff);
+  v("mean_abs_diff", g.mean_abs_diff);
+  v("max_ulp", g.max_ulp);
+  v("mean_ulp", g.mean_ulp);
+}
+
+void fields(auto& v, Is<CacheReentry> auto& c) {
+  v("operation", c.operation);
+  v("max_abs_diff", c.max_abs_diff);
+  v("max_ulp", c.max_ulp);
+}
+
+void fields(auto& v, Is<LengthRange> auto& r) {
+  v("first", r.first);
+  v("last", r.last);
+}
+
+void fields(auto& v, Is<IsolationCondition> auto& c) {
+  v.one_of("condition", c.condition, {"rows", "alignment", "threads"});
+  v("tried", c.tried);
+  v("moves_a", c.moves_a);
+  v("moves_b", c.moves_b);
+}
+
+void fields(auto& v, Is<IsolatedOperation> auto& i) {
+  v("operation", i.operation);
+  v("function", i.function);
+  v("rows", i.rows);
+  v("why_not", i.why_not);
+  v("lengths_tried", i.lengths_tried);
+  v("lengths_same", i.lengths_same);
+  v("lengths_differ", i.lengths_differ);
+  v("rows_tried", i.rows_tried);
+  v("rows_differ", i.rows_differ);
+  v("share_differ", i.share_differ);
+  v("conditions", i.conditions);
+}
+
+void fields(auto& v, Is<SourceHint> auto& s) {
+  v("function", s.function);
+  v("note", s.note);
+  v("files", s.files);
+  v("symbols", s.symbols);
+}
+
+void fields(auto& v, Is<LocalizeRecord> auto& l) {
+  v.from_one("prompt", l.prompt);
+  v.from_one("step", l.step);
+  v("cached", l.cached);
+  v.if_set("memory_budget", l.memory_budget);
+  v("first_difference", l.first_difference);
+  v("own", l.own);
+  v("operations", l.operations);
+  v("growth", l.growth);
+  v("cache_reentries", l.reentries);
+  v("isolation", l.isolation);
+  v("sources", l.sources);
+  v("compare", l.compare);
+}
+
 /// Names of enumerated values, by their number.
 inline constexpr std::array<const char*, 4> kStopNames{"length", "eos", "context", "fed"};
 inline constexpr std::array<const char*, 3> kCauseNames{"logits", "sampler", "both"};

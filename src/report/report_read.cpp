@@ -335,7 +335,7 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of("kind", report.kind, {"audit", "record", "compare", "bisect"});
+    reader.one_of("kind", report.kind, {"audit", "record", "compare", "bisect", "localize"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
@@ -347,6 +347,8 @@ class ReportReader {
     take_tokens(reader.required("tokens"), report);
     if (report.kind == "bisect") {
       take_bisect(reader, report.bisect.emplace());
+    } else if (report.kind == "localize") {
+      reader("localize", report.localize.emplace());
     } else {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);

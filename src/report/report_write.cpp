@@ -230,9 +230,11 @@ void write_comparison(Lines& lines, const Report& report) {
   lines.text() += "}";
 }
 
-void write_bisect(Lines& lines, const BisectRecord& bisect) {
-  lines.text() += ",\n\"bisect\":";
-  append(lines.text(), bisect);
+/// What a kind of report has in place of a comparison.
+template <class T>
+void write_found(Lines& lines, const char* key, const T& found) {
+  lines.text() += fmt::format(",\n\"{}\":", key);
+  append(lines.text(), found);
 }
 
 void write_summary(Lines& lines, const Report& report) {
@@ -288,7 +290,9 @@ void write_to(const Report& report, const Sink& sink) {
   write_runs(lines, report.runs);
   write_tokens(lines, report.tokens);
   if (report.bisect) {
-    write_bisect(lines, *report.bisect);
+    write_found(lines, "bisect", *report.bisect);
+  } else if (report.localize) {
+    write_found(lines, "localize", *report.localize);
   } else {
     write_comparison(lines, report);
     write_summary(lines, report);

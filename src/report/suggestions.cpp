@@ -180,6 +180,83 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   next.push_back({"in which release did the bits change?", command});
 }
 
+/// The prompt whose change localize would look at: the first one that changes greedily; null where
+/// there is none.
+const PromptComparison* first_changed_greedily(const Report& report) {
+  const auto at = std::find_if(
+      report.comparison.begin(), report.comparison.end(),
+      [](const PromptComparison& p) { return p.mode == "greedy" && p.first_changed_step; });
+  return at == report.comparison.end() ? nullptr : &*at;
+}
+
+/// The command's two sides, model and knobs.
+std::string two_sided(const Report& report, const std::string& verb) {
+  std::string command = "driftaudit " + verb;
+  for (const BuildRecord& build : report.builds) {
+    command += " " + quoted(visible(build.label));
+  }
+  if (report.model.why.empty()) {
+    command += " --model " + quoted(visible(report.model.name));
+  }
+  append_knobs(report.builds, command);
+  return command;
+}
+
+void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
+  const PromptComparison* found = first_changed_greedily(report);
+  if (found == nullptr) {
+    return;
+  }
+  std::string command = two_sided(report, "localize");
+  if (report.prompts != "eight") {
+    command += " --prompts " + quoted(visible(report.prompts));
+  }
+  if (!report.settings.cache) {
+    command += " --no-cache";
+  }
+  command += fmt::format(" --prompt {}", found->prompt);
+  if (*found->first_changed_step > 1) {
+    command += fmt::format(" --step {}", *found->first_changed_step);
+  }
+  next.push_back({"which operation does it, and from which row length?", command});
+}
+
+/// What reveal calls a function of the forward pass; empty where it can't answer.
+std::string revealed_name(const std::string& function) {
+  if (function == "softmax" || function == "layer_norm" || function == "matmul") {
+    return function;
+  }
+  return function == "addmm" || function == "linear" ? "matmul" : "";
+}
+
+void suggest_after_localizing(const Report& report, std::vector<Suggestion>& next) {
+  const LocalizeRecord& record = *report.localize;
+  for (const SourceHint& hint : record.sources) {
+    if (const std::string name = revealed_name(hint.function);
+        !name.empty() && report.builds.size() == 2) {
+      std::string command = fmt::format("driftaudit reveal {}", name);
+      for (const BuildRecord& build : report.builds) {
+        command += " " + quoted(visible(build.label));
+      }
+      append_knobs(report.builds, command);
+      next.push_back({fmt::format("in which order does each side's {} add?", name), command});
+      break;
+    }
+  }
+  for (const SourceHint& hint : record.sources) {
+    if (hint.files.empty()) {
+      continue;
+    }
+    const std::string note = hint.note.empty() ? "" : " (" + visible(hint.note) + ")";
+    next.push_back({fmt::format("where is {} likely made?{}", visible(hint.function), note),
+                    visible(fmt::format("{} ({})", fmt::join(hint.files, ", "),
+                                        fmt::join(hint.symbols, ", ")))});
+  }
+  if (!record.compare.empty() && !record.sources.empty()) {
+    next.push_back({"what changed there between both builds?", visible(record.compare)});
+  }
+}
+
 void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
   if (has_mode(report, "score")) {
     return;
@@ -222,6 +299,8 @@ void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next
                         ? "does it reach the tokens of a model?"
                         : "what changed there, and how close is the nearest token to flipping?",
                     audit_command(around(report, bisect.boundaries.front()), {})});
+    next.push_back({"which operation does it, and from which row length?",
+                    two_sided(around(report, bisect.boundaries.front()), "localize")});
   }
   if (!bisect.all) {
     next.push_back({bisect.ends_equal ? "do they change in between, and back?"
@@ -241,12 +320,19 @@ std::vector<Suggestion> suggestions(const Report& report) {
     suggest_after_bisection(report, next);
     return next;
   }
+  if (report.localize) {
+    suggest_after_localizing(report, next);
+    return next;
+  }
   if (unrepeatable(report)) {
     suggest_for_unrepeatable(report, next);
   }
   if (report.builds.size() == 2 && report.summary.steps > 0) {
     if (report.summary.verdict == "diverged" && !is_recorded(report)) {
       suggest_for_changed_tokens(report, next);
+    }
+    if (report.summary.steps_changed > 0 && !is_recorded(report)) {
+      suggest_localizing(report, next);
     }
     if (report.summary.steps_changed > 0) {
       suggest_bisection(report, next);

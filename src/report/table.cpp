@@ -8,6 +8,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/columns.hpp"
+#include "report/localize_view.hpp"
 #include "report/report_fields.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
@@ -27,19 +28,6 @@ struct Look {
   bool colour = false;
   std::size_t width = 80;
 };
-
-std::string heading(const View& view) {
-  Columns sides({true, true, true, true, true, true, true});
-  const std::vector<BuildRecord>& builds = view.report().builds;
-  for (std::size_t i = 0; i < builds.size(); ++i) {
-    std::vector<Cell> row{{std::string(1, static_cast<char>('A' + i))}};
-    for (std::string& fact : side_facts(builds[i])) {
-      row.push_back({std::move(fact)});
-    }
-    sides.add(std::move(row));
-  }
-  return "model " + view.model_line() + "\n" + sides.text(false);
-}
 
 /// A row's first cell: the prompt's number and text.
 std::string prompt_cell(const View& view, const PromptComparison& prompt, std::size_t digits,
@@ -240,6 +228,14 @@ std::string divergences(const View& view, const std::string& mode, const Look& l
   return text;
 }
 
+std::string warning_lines(const Verdict& verdict, const Look& look) {
+  std::string text;
+  for (const std::string& warning : verdict.warnings) {
+    text += wrapped(warning, "warning  ", "         ", look.width);
+  }
+  return text;
+}
+
 std::string ending(const Verdict& verdict, const Look& look) {
   std::string text = wrapped(verdict.headline, "verdict  ", "         ", look.width);
   for (const std::string& detail : verdict.details) {
@@ -265,11 +261,11 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   if (report.bisect) {
     return bisect_table(report, colour) + "\n" + ending(verdict, look);
   }
-  std::string text;
-  for (const std::string& warning : verdict.warnings) {
-    text += wrapped(warning, "warning  ", "         ", look.width);
+  if (report.localize) {
+    return warning_lines(verdict, look) + localize_table(view, colour) + "\n" +
+           ending(verdict, look);
   }
-  text += heading(view) + "\n";
+  std::string text = warning_lines(verdict, look) + report_heading(view) + "\n";
   for (const std::string& mode : report.settings.modes) {
     text += report.kind == "record" ? recorded_table(view, mode, look) : "";
   }

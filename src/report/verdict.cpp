@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/bisect_view.hpp"
+#include "report/localize_view.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -220,6 +221,13 @@ std::string short_number(double value) {
 Verdict verdict_of(const Report& report) {
   if (report.bisect) {
     return bisect_verdict(report);
+  }
+  if (report.localize) {
+    return {warnings(report),
+            localize_headline(report),
+            localize_details(report),
+            {},
+            suggestions(report)};
   }
   return {warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/columns.hpp"
 #include "report/report_fields.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
@@ -57,6 +58,9 @@ std::string View::model_line() const {
   if (report_.bisect) {
     return line + fmt::format(" · prompts {} × {}", visible(report_.prompts),
                               counted(report_.settings.new_tokens, "token"));
+  }
+  if (report_.localize) {
+    return line;
   }
   const bool generates = report_.settings.modes != std::vector<std::string>{"score"};
   std::set<std::uint32_t> numbers;
@@ -129,6 +133,19 @@ std::string View::ending(const PromptComparison& prompt) const {
 std::string View::token(std::int32_t id) const {
   const auto at = report_.tokens.find(id);
   return at == report_.tokens.end() ? fmt::format("<{}>", id) : at->second;
+}
+
+std::string report_heading(const View& view) {
+  Columns sides({true, true, true, true, true, true, true});
+  const std::vector<BuildRecord>& builds = view.report().builds;
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    std::vector<Cell> row{{std::string(1, static_cast<char>('A' + i))}};
+    for (std::string& fact : side_facts(builds[i])) {
+      row.push_back({std::move(fact)});
+    }
+    sides.add(std::move(row));
+  }
+  return "model " + view.model_line() + "\n" + sides.text(false);
 }
 
 std::vector<std::string> side_facts(const BuildRecord& build) {

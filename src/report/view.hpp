@@ -40,6 +40,9 @@ class View {
   std::map<std::tuple<std::uint32_t, std::string, std::uint32_t>, const Run*> runs_;
 };
 
+/// The model's line and a line a side.
+std::string report_heading(const View& view);
+
 /// "torch 1.10.1", "avx2", "MKL 2020.0", "1 thread", "january-2022", "NAME=VALUE …".
 std::vector<std::string> side_facts(const BuildRecord& build);
 

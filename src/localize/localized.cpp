@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstring>
+
+#include "driftaudit/element_difference.hpp"
+#include "driftaudit/localize.hpp"
+#include "driftaudit/tensor.hpp"
+
+namespace drift {
+namespace {
+
+/// Whether two tensors hold the same elements in the same places, wherever these lie in memory:
+/// bytes between strides belong to nobody.
+bool same_elements(const wire::TensorData& x, const wire::TensorData& y) {
+  if (x.layout.dtype != y.layout.dtype || x.layout.sizes != y.layout.sizes) {
+    return false;
+  }
+  if (x.layout.strides == y.layout.strides && x.bytes == y.bytes) {
+    return true;
+  }
+  if (x.layout.dtype != wire::DType::kFloat32) {
+    return x.layout.strides == y.layout.strides && x.bytes == y.bytes;
+  }
+  const std::vector<float> of_x = float_elements(x);
+  const std::vector<float> of_y = float_elements(y);
+  return of_x.empty() || std::memcmp(of_x.data(), of_y.data(), of_x.size() * sizeof(float)) == 0;
+}
+
+/// The elements of both; none where an operand came without, or isn't float32.
+ElementDifference difference_of(const wire::Operand& a, const wire::Operand& b) {
+  if (!a.bytes || !b.bytes || a.layout.dtype != wire::DType::kFloat32 ||
+      b.layout.dtype != wire::DType::kFloat32) {
+    return {};
+  }
+  return compare_elements(float_elements({a.layout, *a.bytes}),
+                          float_elements({b.layout, *b.bytes}));
+}
+
+bool same_operand(const wire::Operand& a, const wire::Operand& b) {
+  return a.weight == b.weight && a.layout.sizes == b.layout.sizes &&
+         (a.weight || a.digest == b.digest);
+}
+
+bool same_inputs(const wire::OperationRecord& a, const wire::OperationRecord& b) {
+  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(),
+                    same_operand);
+}
+
+std::vector<std::uint64_t> shape_of(const wire::TensorLayout& layout) {
+  return {layout.sizes.begin(), layout.sizes.end()};
+}
+
+}  // namespace
+
+LocalizedOperation localized(const ReplayedOperation& replayed) {
+  const wire::OperationRecord& a = replayed.a;
+  const wire::OperationRecord& b = replayed.b;
+  LocalizedOperation operation;
+  operation.name = a.name;
+  operation.shape = shape_of(a.output.layout);
+  operation.same = same_operand(a.output, b.output);
+  operation.inputs_same = same_inputs(a, b);
+  const wire::TensorData recorded{a.output.layout, a.output.bytes.value_or("")};
+  if (same_elements(replayed.a_again, recorded)) {
+    operation.own = !same_elements(replayed.b_on_a, recorded);
+  }
+  if (!operation.same) {
+    const ElementDifference difference = difference_of(a.output, b.output);
+    operation.max_abs_diff = difference.max_abs;
+    operation.mean_abs_diff = difference.mean_abs;
+    operation.max_ulp = difference.max_ulp;
+    operation.mean_ulp = difference.mean_ulp;
+    operation.non_finite = difference.non_finite;
+  }
+  return operation;
+}
+
+std::optional<CacheReentry> cache_reentry(const ReplayedOperation& replayed) {
+  const std::string kind = operation_kind(replayed.a.name);
+  const bool reads_cache = kind == "attn.keys" || kind == "attn.values";
+  if (!reads_cache || replayed.a.inputs.empty() || replayed.b.inputs.empty() ||
+      same_operand(replayed.a.inputs[0], replayed.b.inputs[0])) {
+    return std::nullopt;
+  }
+  const ElementDifference past = difference_of(replayed.a.inputs[0], replayed.b.inputs[0]);
+  return CacheReentry{replayed.a.name, past.max_abs, past.max_ulp};
+}
+
+void summarize(LocalizeRecord& record) {
+  record.first_difference.reset();
+  record.own.clear();
+  record.growth.clear();
+  for (const LocalizedOperation& operation : record.operations) {
+    if (!operation.same && !record.first_difference) {
+      record.first_difference = operation.name;
+    }
+    if (operation.own == true) {
+      record.own.push_back(operation.name);
+    }
+    const std::string stage = operation_stage(operation.name);
+    if (record.growth.empty() || record.growth.back().stage != stage) {
+      record.growth.push_back({stage, "", 0, 0, 0, 0});
+    }
+    record.growth.back() = {stage,
+                            operation.name,
+                            operation.max_abs_diff,
+                            operation.mean_abs_diff,
+                            operation.max_ulp,
+                            operation.mean_ulp};
+  }
+}
+
+std::string operation_kind(const std::string& name) {
+  constexpr std::string_view kBlock = "block.";
+  const std::size_t dot =
+      name.starts_with(kBlock) ? name.find('.', kBlock.size()) : std::string::npos;
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+std::string operation_stage(const std::string& name) {
+  constexpr std::string_view kBlock = "block.";
+  if (name.starts_with(kBlock)) {
+    return "block " + name.substr(kBlock.size(), name.find('.', kBlock.size()) - kBlock.size());
+  }
+  return name.starts_with("embed.") ? "embeddings" : name;
+}
+
+}  // namespace drift
