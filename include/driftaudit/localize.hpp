@@ -46,7 +46,8 @@ void summarize(LocalizeRecord& record);
 /// Bytes that the driver takes for an operation's tensors while it is replayed, at most.
 std::uint64_t replay_bytes(const wire::OperationRecord& operation);
 
-/// Errors (usage) with the first operation that needs more than `budget`, and what it needs.
+/// Error (usage) where operations need more than `budget`: names the one that needs most, and what
+/// it needs.
 void check_memory(const std::vector<wire::OperationRecord>& operations, std::uint64_t budget);
 
 /// Names of ATen's sources for a function of the forward pass ("softmax"), with the BLAS where that

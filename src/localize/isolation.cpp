@@ -128,7 +128,9 @@ class Sweep {
     }
     for (const Variation* variation : {&rows_, &alignment_, &threads_}) {
       if (!variation->moves_a.empty()) {
-        isolated.conditions.push_back({variation->name, variation->tried,
+        std::vector<std::uint64_t> tried = variation->tried;
+        std::sort(tried.begin(), tried.end());
+        isolated.conditions.push_back({variation->name, std::move(tried),
                                        ranges_of(plan_.lengths, variation->moves_a),
                                        ranges_of(plan_.lengths, variation->moves_b)});
       }

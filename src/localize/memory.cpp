@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
@@ -26,13 +28,14 @@ std::uint64_t replay_bytes(const wire::OperationRecord& operation) {
 }
 
 void check_memory(const std::vector<wire::OperationRecord>& operations, std::uint64_t budget) {
-  for (const wire::OperationRecord& operation : operations) {
-    const std::uint64_t needed = replay_bytes(operation);
-    if (needed > budget) {
-      throw usage_error(fmt::format("--memory: {} needs {} for its tensors, more than {}",
-                                    operation.name, format_bytes(needed), format_bytes(budget)),
-                        "give it more, or localize a shorter prompt");
-    }
+  const auto largest = std::max_element(
+      operations.begin(), operations.end(),
+      [](const auto& x, const auto& y) { return replay_bytes(x) < replay_bytes(y); });
+  if (largest != operations.end() && replay_bytes(*largest) > budget) {
+    throw usage_error(
+        fmt::format("--memory: {} needs {} for its tensors, more than {}", largest->name,
+                    format_bytes(replay_bytes(*largest)), format_bytes(budget)),
+        "give it more, or localize a shorter prompt");
   }
 }
 

@@ -60,6 +60,8 @@ std::string in_blocks(const KindCount& count) {
              : fmt::format("in {} of {}", count.own, counted(count.all, "block"));
 }
 
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -217,16 +219,16 @@ std::uint64_t lengths_in(const std::vector<LengthRange>& gapless) {
 }
 
 std::string isolation_text(const IsolatedOperation& isolated) {
-  const std::string head = fmt::format("\n{} by itself", visible(isolated.function));
-  if (!isolated.why_not.empty()) {
+  const std::string head = "\n" + visible(isolated.function) + " by itself";
+  if (!isolated.why_not.empty() || isolated.lengths_tried.empty()) {
     return fmt::format("{}: not tried, {}\n", head, visible(isolated.why_not));
   }
   std::string text =
-      fmt::format("{}, on {} random rows (of {}; {} to {})\n", head, isolated.rows_tried,
+      fmt::format("{}, on {} random rows of {} from {} to {}\n", head, isolated.rows_tried,
                   counted(lengths_in(isolated.lengths_tried), "length"),
                   isolated.lengths_tried.front().first, isolated.lengths_tried.back().last);
-  text += fmt::format("  same at lengths    {}\n", ranges_in_words(isolated.lengths_same));
-  text += fmt::format("  differs at lengths {}", ranges_in_words(isolated.lengths_differ));
+  text += fmt::format("  same at lengths tried of    {}\n", ranges_in_words(isolated.lengths_same));
+  text += fmt::format("  differs at lengths tried of {}", ranges_in_words(isolated.lengths_differ));
   if (isolated.share_differ) {
     text += fmt::format(", in {:.3g} % of their rows", 100 * *isolated.share_differ);
   }
@@ -262,13 +264,15 @@ std::string first_difference_words(const LocalizeRecord& record) {
 
 std::string proof_words(const LocalizeRecord& record) {
   const std::uint64_t own = count_if(record, is_own);
-  const std::uint64_t lost = count_if(record, is_not_replayable);
-  const std::uint64_t replayable = record.operations.size() - lost;
-  std::string text = fmt::format(
-      "proved on this pass: given A's inputs as they lay, B gives other bits in {} of {}", own,
-      counted(replayable, "operation"));
+  const std::uint64_t replayable = record.operations.size() - count_if(record, is_not_replayable);
+  std::string text = "proved on this pass: given A's inputs as they lay, B gives ";
+  text += own == 0 ? fmt::format("A's bits in {}", counted(replayable, "operation"))
+                   : fmt::format("other bits in {} of {}", own, counted(replayable, "operation"));
   if (const std::uint64_t inherited = count_if(record, is_inherited); inherited > 0) {
-    text += fmt::format("; {} only {} a change on (on these inputs)", counted(inherited, "other"),
+    text += fmt::format("; {}{} only {} a change on (inherited, on these inputs)", inherited,
+                        own == 0         ? ""
+                        : inherited == 1 ? " other"
+                                         : " others",
                         inherited == 1 ? "carries" : "carry");
   }
   return text;
@@ -338,18 +342,22 @@ std::string localize_headline(const Report& report) {
                              counted(record.operations.size(), "operation"))
                : "outputs differ, but no operation was shown to change by itself";
   }
+  const bool whole = std::all_of(kinds.begin(), kinds.end(),
+                                 [](const KindCount& count) { return count.own == count.all; });
+  const std::string blocks = in_blocks(kinds[0]);
   std::string text;
   for (std::size_t i = 0; i < std::min(kinds.size(), kMostKinds); ++i) {
-    const std::string blocks = in_blocks(kinds[i]);
     text += (text.empty() ? "" : ", ") + visible(kinds[i].kind);
-    text += blocks.empty() || kinds.size() == 1 ? "" : " (" + blocks + ")";
+    text += whole || kinds.size() == 1 ? "" : in_brackets(in_blocks(kinds[i]));
   }
   if (kinds.size() > kMostKinds) {
     text += fmt::format(" and {} more", counted(kinds.size() - kMostKinds, "kind"));
   }
   text += " " + own_words(report, kinds.size() > 1);
-  const std::string blocks = in_blocks(kinds[0]);
-  return kinds.size() == 1 && !blocks.empty() ? text + ", " + blocks : text;
+  if (kinds.size() > 1) {
+    return whole ? text + ", wherever they occur" : text;
+  }
+  return blocks.empty() ? text : text + ", " + blocks;
 }
 
 std::vector<std::string> localize_details(const Report& report) {

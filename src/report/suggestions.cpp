@@ -229,6 +229,21 @@ std::string revealed_name(const std::string& function) {
   return function == "addmm" || function == "linear" ? "matmul" : "";
 }
 
+/// A line a function: its files, then what to look for in them.
+std::string likely_sources(const LocalizeRecord& record) {
+  std::string text;
+  for (const SourceHint& hint : record.sources) {
+    if (hint.files.empty()) {
+      continue;
+    }
+    text += text.empty() ? "" : "\n           ";
+    text += visible(fmt::format("{}: {} ({})", hint.function, fmt::join(hint.files, ", "),
+                                fmt::join(hint.symbols, ", ")));
+    text += hint.note.empty() ? "" : "; " + visible(hint.note);
+  }
+  return text;
+}
+
 void suggest_after_localizing(const Report& report, std::vector<Suggestion>& next) {
   const LocalizeRecord& record = *report.localize;
   for (const SourceHint& hint : record.sources) {
@@ -243,17 +258,12 @@ void suggest_after_localizing(const Report& report, std::vector<Suggestion>& nex
       break;
     }
   }
-  for (const SourceHint& hint : record.sources) {
-    if (hint.files.empty()) {
-      continue;
-    }
-    const std::string note = hint.note.empty() ? "" : " (" + visible(hint.note) + ")";
-    next.push_back({fmt::format("where is {} likely made?{}", visible(hint.function), note),
-                    visible(fmt::format("{} ({})", fmt::join(hint.files, ", "),
-                                        fmt::join(hint.symbols, ", ")))});
+  if (const std::string sources = likely_sources(record); !sources.empty()) {
+    next.push_back(
+        {"which sources are likely the reason? (a guess by name: nothing proves it)", sources});
   }
   if (!record.compare.empty() && !record.sources.empty()) {
-    next.push_back({"what changed there between both builds?", visible(record.compare)});
+    next.push_back({"what changed between both builds' sources?", visible(record.compare)});
   }
 }
 

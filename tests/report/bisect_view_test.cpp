@@ -93,7 +93,7 @@ TEST(BisectVerdict, PointsToTheAuditOfTheBoundary) {
   const Verdict verdict = bisect_verdict(report);
   EXPECT_THAT(verdict.next.at(0).command,
               HasSubstr("driftaudit audit 1.11.0 1.12.0 --mode greedy"));
-  EXPECT_THAT(verdict.next.at(1).command, HasSubstr("--all"));
+  EXPECT_THAT(verdict.next.at(2).command, HasSubstr("--all"));
 }
 
 TEST(BisectVerdict, OfEqualEndsPointsToAll) {

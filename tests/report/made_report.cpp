@@ -198,6 +198,78 @@ Report bisect_report() {
   return report;
 }
 
+namespace {
+
+LocalizedOperation localized_operation(const std::string& name, bool same, std::optional<bool> own,
+                                       double max_abs) {
+  LocalizedOperation operation;
+  operation.name = name;
+  operation.shape = {1, 2, 1, 9};
+  operation.same = same;
+  operation.inputs_same = same || (own == true && name.starts_with("block.0."));
+  operation.own = own;
+  if (!same) {
+    operation.max_abs_diff = max_abs;
+    operation.mean_abs_diff = max_abs / 4;
+    operation.max_ulp = 12;
+    operation.mean_ulp = 1.5;
+  }
+  return operation;
+}
+
+IsolatedOperation isolated_softmax() {
+  IsolatedOperation isolated;
+  isolated.operation = "block.0.attn.softmax";
+  isolated.function = "softmax";
+  isolated.rows = "the last dimension";
+  isolated.lengths_tried = {{1, 65}, {127, 129}};
+  isolated.lengths_same = {{1, 7}, {9, 9}};
+  isolated.lengths_differ = {{8, 8}, {10, 129}};
+  isolated.rows_tried = 17408;
+  isolated.rows_differ = 6000;
+  isolated.share_differ = 0.375;
+  isolated.conditions = {{"rows", {1, 2, 7, 64}, {}, {}},
+                         {"alignment", {0, 4, 16, 32}, {}, {{64, 129}}},
+                         {"threads", {1, 2}, {}, {}}};
+  return isolated;
+}
+
+}  // namespace
+
+Report localize_report() {
+  Report report = identical_report();
+  report.kind = "localize";
+  report.comparison.clear();
+  report.summary = {};
+  report.by_mode.clear();
+  report.builds[1].libtorch_sha256 = std::string(64, 'b');
+  LocalizeRecord& l = report.localize.emplace();
+  l.prompt = 1;
+  l.step = 2;
+  l.cached = true;
+  l.memory_budget = 1U << 30U;
+  l.first_difference = "block.0.attn.softmax";
+  l.own = {"block.0.attn.softmax", "block.1.attn.softmax"};
+  l.operations = {localized_operation("embed.sum", true, false, 0),
+                  localized_operation("block.0.attn.softmax", false, true, 2.5e-8),
+                  localized_operation("block.0.mlp.residual", false, false, 1e-6),
+                  localized_operation("block.1.attn.keys", false, false, 2e-6),
+                  localized_operation("block.1.attn.softmax", false, true, 5e-8),
+                  localized_operation("block.1.mlp.residual", false, false, 3e-6),
+                  localized_operation("lm_head", false, std::nullopt, 4e-6)};
+  l.operations.back().non_finite = 1;
+  l.growth = {{"embeddings", "embed.sum", 0, 0, 0, 0},
+              {"block 0", "block.0.mlp.residual", 1e-6, 2.5e-7, 12, 1.5},
+              {"block 1", "block.1.mlp.residual", 3e-6, 7.5e-7, 12, 1.5},
+              {"lm_head", "lm_head", 4e-6, 1e-6, 12, 1.5}};
+  l.reentries = {{"block.1.attn.keys", 2e-6, 12}};
+  l.isolation = {isolated_softmax(),
+                 {"ln_f", "fold", "", "its inputs aren't known", {}, {}, {}, 0, 0, {}, {}}};
+  l.sources = {{"softmax", "", {"SoftMaxKernel.cpp"}, {"vec_reduce_all"}}};
+  l.compare = "https://github.com/pytorch/pytorch/compare/aaaa...bbbb";
+  return report;
+}
+
 Report kept_report() {
   Report report = identical_report();
   report.kind = "compare";

@@ -26,4 +26,7 @@ Report scored_report();
 /// Seven releases: two boundaries, of which one is proved, one release skipped, one assumed.
 Report bisect_report();
 
+/// Softmax changed by itself in both of two blocks, found at step 2; one operation isn't replayable.
+Report localize_report();
+
 }  // namespace drift

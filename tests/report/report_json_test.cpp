@@ -56,7 +56,7 @@ std::string without_checksums(const std::string& json) {
 
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
   for (const Report& report : {made_report(), identical_report(), scored_report(), kept_report(),
-                               bisect_report(), Report{}}) {
+                               bisect_report(), localize_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -304,6 +304,16 @@ TEST_F(ReportJson, RefusesABisectionThatContradictsItself) {
               HasSubstr("/comparison: missing"));
   EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"bisect\""),
               HasSubstr("/bisect: missing"));
+}
+
+TEST_F(ReportJson, RefusesALocalizationThatIsNone) {
+  const Report report = localize_report();
+  EXPECT_THAT(refusal_with("\"kind\":\"localize\"", "\"kind\":\"bisect\"", report),
+              HasSubstr("/bisect: missing"));
+  EXPECT_THAT(refusal_with("\"step\":2", "\"step\":0", report),
+              HasSubstr("/localize/step: 0 where counting begins at 1"));
+  EXPECT_THAT(refusal_with("\"condition\":\"rows\"", "\"condition\":\"moon\"", report),
+              HasSubstr("/localize/isolation/0/conditions/0/condition: unknown value"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {

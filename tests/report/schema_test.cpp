@@ -39,6 +39,7 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(scored_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(bisect_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
 }
 
 TEST_F(ReportSchema, AcceptsReportsOfBefore) {
@@ -48,9 +49,10 @@ TEST_F(ReportSchema, AcceptsReportsOfBefore) {
 
 /// Whether a key may be left out.
 bool optional_key(const std::string& key) {
-  for (const char* name : {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b",
-                           "kl_percentiles", "top1_agreement", "checksum", "recorded",
-                           "steps_on_kept", "gap_changes_unknown", "warnings", "gates", "logits"}) {
+  for (const char* name :
+       {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b", "kl_percentiles",
+        "top1_agreement", "checksum", "recorded", "steps_on_kept", "gap_changes_unknown",
+        "warnings", "gates", "logits", "memory_budget"}) {
     if (key == name) {
       return true;
     }
@@ -85,11 +87,13 @@ std::vector<std::string> pointers_of(const json& document) {
 
 TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report()}) {
+  for (const Report& report :
+       {made_report(), scored_report(), kept_report(), bisect_report(), localize_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
-      const bool step_count = text.ends_with("/non_finite") && text.starts_with("/runs/");
+      const bool step_count = text.ends_with("/non_finite") &&
+                              (text.starts_with("/runs/") || text.starts_with("/localize/"));
       if (!document.at(pointer.parent_pointer()).is_object() ||
           open_object(pointer.parent_pointer().to_string()) ||
           (optional_key(pointer.back()) && (step_count || pointer.back() != "non_finite"))) {
@@ -106,7 +110,8 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
 
 TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report()}) {
+  for (const Report& report :
+       {made_report(), scored_report(), kept_report(), bisect_report(), localize_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;
