@@ -31,7 +31,7 @@ struct RunnerLaunch {
 struct RunnerFacts {
   std::string torch;           ///< "1.10.1"
   std::string cpu_capability;  ///< ATen's effective one: "DEFAULT", "AVX2", "AVX512"
-  std::string blas;            ///< "MKL 2020.0.0", "OpenBLAS", "unknown"
+  std::string blas;            ///< "MKL 2020.0.0", "OpenBLAS 0.3.29", "unknown"
   std::uint32_t aten_threads = 0;
   std::optional<std::uint32_t> blas_threads;  ///< null when the BLAS doesn't say
 };

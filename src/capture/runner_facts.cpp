@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
+
+#include <fmt/core.h>
 
 #include "driftaudit/runner_process.hpp"
 
@@ -31,13 +34,20 @@ std::string cpu_capability(std::string_view config) {
 
 /// The version from the library's own words ("Intel(R) Math Kernel Library Version 2020.0.0
 /// Product Build …", later "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build …"),
-/// the name of any other from torch's build settings.
+/// OpenBLAS's likewise; of any other the name from torch's build settings, and the file that the
+/// linker found, as "generic (blas/libblas.so.3.12.1)".
 std::string blas(std::string_view config) {
   const std::string_view mkl = after(config, "Math Kernel Library Version ", [](char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
   });
   if (!mkl.empty()) {
     return "MKL " + std::string(mkl);
+  }
+  const std::string_view open = after(config, "BLAS config: OpenBLAS ", [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+  });
+  if (!open.empty()) {
+    return "OpenBLAS " + std::string(open);
   }
   const std::string_view name = after(config, "BLAS_INFO=", [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -48,13 +58,20 @@ std::string blas(std::string_view config) {
   if (name == "mkl") {
     return "MKL";
   }
-  return name.empty() ? "unknown" : std::string(name);
+  const std::filesystem::path file(
+      after(config, "BLAS library: ", [](char c) { return c != '\n'; }));
+  const std::string known = name.empty() ? "unknown" : std::string(name);
+  return file.empty() ? known
+                      : fmt::format("{} ({})", known,
+                                    (file.parent_path().filename() / file.filename()).string());
 }
 
-std::optional<std::uint32_t> blas_threads(std::string_view parallel_info) {
-  const std::string_view digits = after(parallel_info, "mkl_get_max_threads() : ", [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
+std::optional<std::uint32_t> blas_threads(const wire::Hello& hello) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string_view digits = after(hello.parallel_info, "mkl_get_max_threads() : ", is_digit);
+  if (digits.empty()) {
+    digits = after(hello.config, "BLAS threads: ", is_digit);
+  }
   std::uint32_t threads = 0;
   const auto end = digits.data() + digits.size();
   if (digits.empty() || std::from_chars(digits.data(), end, threads).ec != std::errc()) {
@@ -67,7 +84,7 @@ std::optional<std::uint32_t> blas_threads(std::string_view parallel_info) {
 
 RunnerFacts facts_from(const wire::Hello& hello) {
   return {hello.torch, cpu_capability(hello.config), blas(hello.config), hello.threads,
-          blas_threads(hello.parallel_info)};
+          blas_threads(hello)};
 }
 
 }  // namespace drift

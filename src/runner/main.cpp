@@ -18,6 +18,7 @@
 #include <torch/version.h>
 #endif
 
+#include "blas.hpp"
 #include "channel.hpp"
 #include "job.hpp"
 #include "wire.hpp"
@@ -50,7 +51,7 @@ std::string torch_version() {
 }
 
 wire::Hello introduction() {
-  return {torch_version(), at::show_config(), at::get_parallel_info(),
+  return {torch_version(), at::show_config() + linked_blas(), at::get_parallel_info(),
           static_cast<std::uint32_t>(at::get_num_threads()),
           static_cast<std::uint64_t>(::getpid())};
 }

@@ -105,7 +105,7 @@ struct FedToken {
 /// What the runner found itself to be.
 struct Hello {
   std::string torch;          ///< TORCH_VERSION of the headers
-  std::string config;         ///< at::show_config(): BLAS, compiler, capability
+  std::string config;         ///< at::show_config(), then linked_blas()
   std::string parallel_info;  ///< at::get_parallel_info(): thread counts
   std::uint32_t threads = 0;  ///< at::get_num_threads()
   std::uint64_t pid = 0;

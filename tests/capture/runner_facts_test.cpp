@@ -40,6 +40,21 @@ TEST(RunnerFacts, NameAnotherBlas) {
   EXPECT_EQ(facts_from(hello("  - Build settings: BLAS_INFO=blis, BUILD=x\n")).blas, "blis");
 }
 
+TEST(RunnerFacts, NameTheBlasThatIsLinkedRatherThanTheOneThatTorchWasBuiltWith) {
+  const std::string built = "  - Build settings: BLAS_INFO=generic, BUILD=x\n";
+  const RunnerFacts reference = facts_from(
+      hello(built + "  - BLAS library: /usr/lib/x86_64-linux-gnu/blas/libblas.so.3.12.1\n"));
+  EXPECT_EQ(reference.blas, "generic (blas/libblas.so.3.12.1)");
+  EXPECT_FALSE(reference.blas_threads);
+  const RunnerFacts open = facts_from(
+      hello(built +
+            "  - BLAS library: /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3\n"
+            "  - BLAS config: OpenBLAS 0.3.29 NO_LAPACKE DYNAMIC_ARCH SkylakeX MAX_THREADS=64\n"
+            "  - BLAS threads: 2\n"));
+  EXPECT_EQ(open.blas, "OpenBLAS 0.3.29");
+  EXPECT_EQ(open.blas_threads, 2U);
+}
+
 TEST(RunnerFacts, SayWhatIsNotKnown) {
   const RunnerFacts facts = facts_from(hello("", ""));
   EXPECT_EQ(facts.cpu_capability, "unknown");
