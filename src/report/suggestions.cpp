@@ -198,7 +198,7 @@ std::string two_sided(const Report& report, const std::string& verb) {
   if (report.model.why.empty()) {
     command += " --model " + quoted(visible(report.model.name));
   }
-  append_knobs(report.builds, command);
+  append_knobs(report.builds, "", command);
   return command;
 }
 
@@ -253,7 +253,7 @@ void suggest_after_localizing(const Report& report, std::vector<Suggestion>& nex
       for (const BuildRecord& build : report.builds) {
         command += " " + quoted(visible(build.label));
       }
-      append_knobs(report.builds, command);
+      append_knobs(report.builds, "", command);
       next.push_back({fmt::format("in which order does each side's {} add?", name), command});
       break;
     }
