@@ -102,7 +102,7 @@ LocalizeRequest request_for(const LocalizeOptions& options, const Model& model,
   request.isolation = !options.no_isolation;
   for (std::size_t i = 0; i < options.sides.size(); ++i) {
     request.audit.sides.push_back(open_side(options.sides[i], i, options.run, progress));
-    note_dropped(request.audit.sides.back(), i, progress);
+    note_side(request.audit.sides.back(), i, progress);
   }
   return request;
 }
