@@ -12,6 +12,8 @@
 //                                   Sleef's exponential as libtorch_cpu has it inside, where it
 //                                   exports it: what its AVX2 (AVX-512) kernels call in many
 //                                   releases, softmax's among them. at::exp is another function.
+//   libm_expf(x)                    the C library's, element by element: what kernels without
+//                                   vector instructions call
 
 #include <functional>
 #include <string>
