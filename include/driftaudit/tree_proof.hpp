@@ -14,10 +14,10 @@ namespace drift {
 
 /// How a tree, evaluated in plain float32, fared against the kernel on random rows.
 struct Proof {
-  std::string exponential;      ///< softmax: the exponential that replayed most rows
-  std::string finish;           ///< what is done with the sum, likewise
-  std::size_t rows = 0;         ///< rows tried
-  std::size_t proved_rows = 0;  ///< rows of which every output has the same bits
+  std::string exponential;        ///< softmax: the exponential that replayed most rows
+  std::string finish;             ///< what is done with the sum, likewise
+  std::uint64_t rows = 0;         ///< rows tried
+  std::uint64_t proved_rows = 0;  ///< rows of which every output has the same bits
 
   /// All rows: less is no proof, however close.
   bool proved() const { return rows > 0 && proved_rows == rows; }
@@ -72,22 +72,23 @@ Proof prove_softmax(const RowKernel& softmax, const SumTree& tree,
 
 /// One kernel's order at one length, as reports carry it.
 struct RevealedOrder {
-  std::string build;
+  std::uint32_t build = 0;  ///< index into the report's builds
   std::string operation;
-  std::size_t length = 0;
-  /// "proved"; "consistent" (it fits every probe, but doesn't replay every row: no answer); or
-  /// "not explained".
+  std::uint64_t length = 0;
+  /// "proved"; "consistent" (it fits every probe, but doesn't replay every row: no answer); "not a
+  /// sum" (it was seen to be something else); or "not explained".
   std::string status;
-  std::string tree;     ///< as `tree_text`; empty when not explained
+  std::string tree;     ///< as `tree_text`; empty without one
   std::string fold;     ///< in words, as `order_words`; likewise
-  std::string why_not;  ///< when not explained
-  std::size_t probes = 0;
+  std::string why_not;  ///< without a tree: why; one lower-case line
+  std::string note;     ///< what else was seen, one lower-case line, or empty
+  std::uint64_t probes = 0;
   Proof proof;
 };
 
 /// From what probing gave; `proof` is of its tree, and isn't read without one. `lanes`: as for
-/// `order_words`.
-RevealedOrder revealed_order(std::string build, std::string operation, std::size_t length,
-                             const Revealed& revealed, const Proof& proof, std::size_t lanes = 0);
+/// `order_words`. Its build is for the caller to set.
+RevealedOrder revealed_order(std::string operation, std::size_t length, const Revealed& revealed,
+                             const Proof& proof, std::size_t lanes = 0);
 
 }  // namespace drift

@@ -188,10 +188,9 @@ Proof prove_softmax(const RowKernel& softmax, const SumTree& tree,
           finishes[tally.best() % finishes.size()].name, options.rows, tally.proved_rows()};
 }
 
-RevealedOrder revealed_order(std::string build, std::string operation, std::size_t length,
-                             const Revealed& revealed, const Proof& proof, std::size_t lanes) {
+RevealedOrder revealed_order(std::string operation, std::size_t length, const Revealed& revealed,
+                             const Proof& proof, std::size_t lanes) {
   RevealedOrder order;
-  order.build = std::move(build);
   order.operation = std::move(operation);
   order.length = length;
   order.probes = revealed.probes;

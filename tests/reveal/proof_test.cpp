@@ -99,7 +99,7 @@ TEST(Proof, LeavesATreeConsistentWhereNoExponentialFits) {
   const Revealed revealed = reveal_nonnegative(softmax_exceeds_one(softmax), 16);
   const Proof proof = prove_softmax(softmax, *revealed.tree, std::span(exponentials()).first(1),
                                     softmax_finishes());
-  const RevealedOrder order = revealed_order("1.13.1", "softmax", 16, revealed, proof);
+  const RevealedOrder order = revealed_order("softmax", 16, revealed, proof);
   EXPECT_EQ(order.status, "consistent");
   EXPECT_EQ(order.fold, "8 lanes, vertical; then fold 4 apart, 2 apart, neighbours");
   EXPECT_LT(order.proof.proved_rows, order.proof.rows);
@@ -109,8 +109,7 @@ TEST(Proof, IsReportedWithTreeAndWords) {
   const RowKernel sum = each_row(known_sum("serial").sum);
   const Revealed revealed = reveal_signed(sum, 3);
   const RevealedOrder order =
-      revealed_order("1.10.1", "sum", 3, revealed, prove_sum(sum, *revealed.tree, sum_finishes()));
-  EXPECT_EQ(order.build, "1.10.1");
+      revealed_order("sum", 3, revealed, prove_sum(sum, *revealed.tree, sum_finishes()));
   EXPECT_EQ(order.operation, "sum");
   EXPECT_EQ(order.length, 3U);
   EXPECT_EQ(order.status, "proved");
