@@ -12,6 +12,7 @@
 #include "driftaudit/gates.hpp"
 #include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
+#include "driftaudit/reveal_record.hpp"
 #include "driftaudit/step.hpp"
 
 namespace drift {
@@ -115,6 +116,8 @@ struct Report {
   std::vector<std::pair<std::string, Summary>> by_mode;
   std::optional<BisectRecord> bisect;  ///< of kind "bisect", which has no comparison and no summary
   std::optional<LocalizeRecord> localize;  ///< of kind "localize", which has neither as well
+  /// Of kind "reveal", which ran no model: it has no runs, and none of what is about them either.
+  std::optional<RevealRecord> reveal;
   std::vector<std::string> warnings;   ///< what may explain a change beside the builds
   std::vector<GateRecord> gates;       ///< those that were asked for
   std::optional<LogitsRecord> logits;  ///< the file beside the report that holds all logits

@@ -296,6 +296,39 @@ void fields(auto& v, Is<LocalizeRecord> auto& l) {
   v("compare", l.compare);
 }
 
+void fields(auto& v, Is<RevealedOrder> auto& o) {
+  v("build", o.build);
+  v("operation", o.operation);
+  v("length", o.length);
+  v.one_of("status", o.status, {"proved", "consistent", "not a sum", "not explained"});
+  v("tree", o.tree);
+  v("fold", o.fold);
+  v("why_not", o.why_not);
+  v("note", o.note);
+  v("probes", o.probes);
+  v("exponential", o.proof.exponential);
+  v("finish", o.proof.finish);
+  v("rows", o.proof.rows);
+  v("proved_rows", o.proof.proved_rows);
+}
+
+void fields(auto& v, Is<OrderComparison> auto& c) {
+  v("a", c.a);
+  v("b", c.b);
+  v("length", c.length);
+  v("same", c.same);
+  v("proved", c.proved);
+  v("words", c.words);
+}
+
+/// A reveal record without its trees and comparisons.
+void fields(auto& v, Is<RevealRecord> auto& r) {
+  v("operation", r.operation);
+  v("lengths", r.lengths);
+  v("shape", r.shape);
+  v("rows_per_call", r.rows_per_call);
+}
+
 /// Names of enumerated values, by their number.
 inline constexpr std::array<const char*, 4> kStopNames{"length", "eos", "context", "fed"};
 inline constexpr std::array<const char*, 3> kCauseNames{"logits", "sampler", "both"};

@@ -13,6 +13,7 @@
 
 #include "report/json_value.hpp"
 #include "report/report_fields.hpp"
+#include "report/reveal_check.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -335,14 +336,30 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of("kind", report.kind, {"audit", "record", "compare", "bisect", "localize"});
+    reader.one_of("kind", report.kind,
+                  {"audit", "record", "compare", "bisect", "localize", "reveal"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
+    reader("builds", report.builds);
+    if (report.kind == "reveal") {
+      take_reveal(reader.required("reveal"), report);
+    } else {
+      take_answers(reader, report);
+    }
+    reader.if_there("warnings", report.warnings);
+    reader.if_there("gates", report.gates);
+    reader.if_set("logits", report.logits);
+    check_logits(report);
+    reader.done();
+    return report;
+  }
+
+  /// What a model was asked and what it answered.
+  void take_answers(FieldReader& reader, Report& report) {
     reader("model", report.model);
     reader("prompts", report.prompts);
     reader("settings", report.settings);
-    reader("builds", report.builds);
     take_runs(reader.required("runs"), report);
     take_tokens(reader.required("tokens"), report);
     if (report.kind == "bisect") {
@@ -353,12 +370,17 @@ class ReportReader {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);
     }
-    reader.if_there("warnings", report.warnings);
-    reader.if_there("gates", report.gates);
-    reader.if_set("logits", report.logits);
-    check_logits(report);
+  }
+
+  void take_reveal(const JsonValue& value, Report& report) {
+    const Place place(root_, "reveal");
+    RevealRecord& reveal = report.reveal.emplace();
+    FieldReader reader(place, value);
+    fields(reader, reveal);
+    reader("trees", reveal.trees);
+    reader("comparisons", reveal.comparisons);
     reader.done();
-    return report;
+    check_reveal(place, report);
   }
 
   void take_runs(const JsonValue& value, Report& report) {

@@ -237,6 +237,17 @@ void write_found(Lines& lines, const char* key, const T& found) {
   append(lines.text(), found);
 }
 
+void write_reveal(Lines& lines, const RevealRecord& reveal) {
+  lines.text() += "\"reveal\":{";
+  FieldWriter writer(lines.text());
+  fields(writer, reveal);
+  lines.text() += ",\n";
+  write_lines(lines, "trees", reveal.trees);
+  lines.text() += ",\n";
+  write_lines(lines, "comparisons", reveal.comparisons);
+  lines.text() += "}";
+}
+
 void write_summary(Lines& lines, const Report& report) {
   std::string& out = lines.text();
   out += ",\n\"summary\":{";
@@ -275,18 +286,8 @@ void write_optional(Lines& lines, const Report& report) {
   lines.text() += "\n";
 }
 
-void write_to(const Report& report, const Sink& sink) {
-  Lines lines(sink);
-  lines.text() += "{\n\"schema\":\"driftaudit/1\",\n";
-  write_key(lines, "kind", report.kind);
-  write_key(lines, "tool", report.tool);
-  write_key(lines, "created", report.created);
-  write_key(lines, "host", report.host);
-  write_key(lines, "model", report.model);
-  write_key(lines, "prompts", report.prompts);
-  write_key(lines, "settings", report.settings);
-  write_lines(lines, "builds", report.builds);
-  lines.text() += ",\n";
+/// What the model was asked and what it answered.
+void write_answers(Lines& lines, const Report& report) {
   write_runs(lines, report.runs);
   write_tokens(lines, report.tokens);
   if (report.bisect) {
@@ -296,6 +297,27 @@ void write_to(const Report& report, const Sink& sink) {
   } else {
     write_comparison(lines, report);
     write_summary(lines, report);
+  }
+}
+
+void write_to(const Report& report, const Sink& sink) {
+  Lines lines(sink);
+  lines.text() += "{\n\"schema\":\"driftaudit/1\",\n";
+  write_key(lines, "kind", report.kind);
+  write_key(lines, "tool", report.tool);
+  write_key(lines, "created", report.created);
+  write_key(lines, "host", report.host);
+  if (!report.reveal) {
+    write_key(lines, "model", report.model);
+    write_key(lines, "prompts", report.prompts);
+    write_key(lines, "settings", report.settings);
+  }
+  write_lines(lines, "builds", report.builds);
+  lines.text() += ",\n";
+  if (report.reveal) {
+    write_reveal(lines, *report.reveal);
+  } else {
+    write_answers(lines, report);
   }
   write_optional(lines, report);
   lines.text() += "}\n";

@@ -171,7 +171,7 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
     return;
   }
   std::string command = fmt::format("driftaudit bisect {} {}", first, last);
-  if (report.model.why.empty()) {
+  if (report.model.why.empty() && !report.reveal) {
     command += " --model " + quoted(visible(report.model.name));
   }
   for (const auto& [name, value] : report.builds[0].knobs) {
@@ -321,6 +321,14 @@ void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next
   }
 }
 
+void suggest_after_reveal(const Report& report, std::vector<Suggestion>& next) {
+  const std::vector<OrderComparison>& found = report.reveal->comparisons;
+  const auto differs = [](const OrderComparison& pair) { return pair.proved && !pair.same; };
+  if (report.builds.size() == 2 && std::any_of(found.begin(), found.end(), differs)) {
+    suggest_bisection(report, next);
+  }
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggestions(const Report& report) {
@@ -332,6 +340,10 @@ std::vector<Suggestion> suggestions(const Report& report) {
   }
   if (report.localize) {
     suggest_after_localizing(report, next);
+    return next;
+  }
+  if (report.reveal) {
+    suggest_after_reveal(report, next);
     return next;
   }
   if (unrepeatable(report)) {

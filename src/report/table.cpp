@@ -10,6 +10,7 @@
 #include "report/columns.hpp"
 #include "report/localize_view.hpp"
 #include "report/report_fields.hpp"
+#include "report/reveal_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
 #include "report/view.hpp"
@@ -264,6 +265,9 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   if (report.localize) {
     return warning_lines(verdict, look) + localize_table(view, colour) + "\n" +
            ending(verdict, look);
+  }
+  if (report.reveal) {
+    return reveal_table(report, colour, look.width) + "\n" + ending(verdict, look);
   }
   std::string text = warning_lines(verdict, look) + report_heading(view) + "\n";
   for (const std::string& mode : report.settings.modes) {

@@ -7,6 +7,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/localize_view.hpp"
+#include "report/reveal_view.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -228,6 +229,9 @@ Verdict verdict_of(const Report& report) {
             localize_details(report),
             {},
             suggestions(report)};
+  }
+  if (report.reveal) {
+    return reveal_verdict(report);
   }
   return {warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};

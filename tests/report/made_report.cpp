@@ -270,6 +270,35 @@ Report localize_report() {
   return report;
 }
 
+Report reveal_report() {
+  Report report;
+  fill_head(report);
+  report.kind = "reveal";
+  report.model = {};
+  report.prompts.clear();
+  report.settings = {};
+  report.tokens.clear();
+  const Proof proof{"sleef_expf8_u10", "times the sum's reciprocal", 1000, 1000};
+  const Proof short_proof{"exp", "divided by the sum", 1000, 609};
+  RevealRecord& r = report.reveal.emplace();
+  r.operation = "softmax";
+  r.lengths = {2, 4, 5, 6};
+  r.trees = {
+      {0, "softmax", 2, "proved", "0+1", "serial", "", "", 3, proof},
+      {1, "softmax", 2, "proved", "0+1", "serial", "", "", 3, proof},
+      {0, "softmax", 4, "proved", "((0+1)+2)+3", "serial", "", "", 30, proof},
+      {1, "softmax", 4, "proved", "(0+2)+(1+3)", "fold 2 apart, neighbours", "", "", 30, proof},
+      {0, "softmax", 5, "proved", "(((0+1)+2)+3)+4", "serial", "", "", 40, proof},
+      {1, "softmax", 5, "consistent", "((0+2)+(1+3))+4", "fold; then the last 1", "",
+       "no exponential at hand replays every row; tried exp", 40, short_proof},
+      {0, "softmax", 6, "not explained", "", "", "it adds in no fixed order", "", 50, {}},
+      {1, "softmax", 6, "not a sum", "", "", "its means run", "", 50, {}}};
+  r.comparisons = {{0, 1, 2, true, true, "both serial"},
+                   {0, 1, 4, false, true, "1.10.1: serial; 1.13.1: fold 2 apart, neighbours"},
+                   {0, 1, 5, false, false, "1.10.1: serial; 1.13.1: fold; then the last 1"}};
+  return report;
+}
+
 Report kept_report() {
   Report report = identical_report();
   report.kind = "compare";

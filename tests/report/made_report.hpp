@@ -26,7 +26,12 @@ Report scored_report();
 /// Seven releases: two boundaries, of which one is proved, one release skipped, one assumed.
 Report bisect_report();
 
-/// Softmax changed by itself in both of two blocks, found at step 2; one operation isn't replayable.
+/// Softmax changed by itself in both of two blocks, found at step 2; one operation isn't
+/// replayable.
 Report localize_report();
+
+/// softmax of two releases: other orders at 4 elements, the same at 2, unproved on one side at 5,
+/// not told at 6.
+Report reveal_report();
 
 }  // namespace drift

@@ -56,7 +56,7 @@ std::string without_checksums(const std::string& json) {
 
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
   for (const Report& report : {made_report(), identical_report(), scored_report(), kept_report(),
-                               bisect_report(), localize_report(), Report{}}) {
+                               bisect_report(), localize_report(), reveal_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -314,6 +314,28 @@ TEST_F(ReportJson, RefusesALocalizationThatIsNone) {
               HasSubstr("/localize/step: 0 where counting begins at 1"));
   EXPECT_THAT(refusal_with("\"condition\":\"rows\"", "\"condition\":\"moon\"", report),
               HasSubstr("/localize/isolation/0/conditions/0/condition: unknown value"));
+}
+
+TEST_F(ReportJson, RefusesARevealThatContradictsItself) {
+  const Report report = reveal_report();
+  EXPECT_THAT(refusal_with("\"tree\":\"((0+1)+2)+3\"", "\"tree\":\"(0+1)+2\"", report),
+              HasSubstr("/reveal/trees/2/tree: not over as many terms as the length says"));
+  EXPECT_THAT(refusal_with("\"tree\":\"((0+1)+2)+3\"", "\"tree\":\"((0+1)+1)+3\"", report),
+              HasSubstr("/reveal/trees/2/tree: "));
+  EXPECT_THAT(refusal_with("\"proved_rows\":609", "\"proved_rows\":1000", report),
+              HasSubstr("/reveal/trees/5/status: not what the tree and its proof say"));
+  EXPECT_THAT(refusal_with("\"status\":\"consistent\"", "\"status\":\"proved\"", report),
+              HasSubstr("/reveal/trees/5/status: "));
+  EXPECT_THAT(refusal_with("\"status\":\"proved\"", "\"status\":\"likely\"", report),
+              HasSubstr("/reveal/trees/0/status: unknown value"));
+  EXPECT_THAT(refusal_with("\"build\":1", "\"build\":2", report),
+              HasSubstr("/reveal/trees/1/build: no such build"));
+  EXPECT_THAT(refusal_with("\"same\":true", "\"same\":false", report),
+              HasSubstr("/reveal/comparisons/0/same: not what the trees say"));
+  EXPECT_THAT(refusal_with("\"proved\":false", "\"proved\":true", report),
+              HasSubstr("/reveal/comparisons/2/proved: "));
+  EXPECT_THAT(refusal_with("\"length\":5,\"same\"", "\"length\":6,\"same\"", report),
+              HasSubstr("/reveal/comparisons/2: no such trees"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {
