@@ -80,6 +80,10 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
   command.add_option("--keep-top", settings.keep_top, "logits kept of each step, the highest")
       ->check(whole_number(2, 1000000))
       ->capture_default_str();
+  add_runner_options(command, options);
+}
+
+void add_runner_options(CLI::App& command, RunOptions& options) {
   command.add_option("--threads", options.threads,
                      "[A:|B:|*:]N, intra-op threads of the runners (default 1)");
   command.add_option("--env", options.environment,

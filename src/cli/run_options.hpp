@@ -27,6 +27,10 @@ struct RunOptions {
 /// Adds them to a command. `modes` is the default of `--mode`.
 void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::string> modes);
 
+/// Those of them that say how runners are started, for commands that run no model: threads,
+/// variables, patience, no network.
+void add_runner_options(CLI::App& command, RunOptions& options);
+
 /// Fills `given`; to be called when the command line has been parsed.
 void note_given(const CLI::App& command, RunOptions& options);
 
