@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/localize_record.hpp"
 #include "driftaudit/tree_proof.hpp"
 
 namespace drift {
@@ -27,6 +28,8 @@ struct RevealRecord {
   std::uint64_t rows_per_call = 0;           ///< 0: as many as there were
   std::vector<RevealedOrder> trees;          ///< by length, then by build
   std::vector<OrderComparison> comparisons;  ///< of lengths at which both have a tree
+  std::vector<SourceHint> sources;           ///< where to read on, likely; of two builds or more
+  std::string compare;  ///< address of the changes between two builds' commits, or empty
 };
 
 }  // namespace drift

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/localize.hpp"
 #include "driftaudit/order_words.hpp"
 #include "driftaudit/standalone_operation.hpp"
 
@@ -112,6 +113,7 @@ class RevealRun {
     }
     record.rows_per_call = question.batching.rows;
     open_sides();
+    point_to_sources(record);
     progress_.start("revealing", request_.lengths.size() * sides_.size(), Progress::Unit::kItems);
     for (const std::size_t length : request_.lengths) {
       reveal_length(length, record);
@@ -130,6 +132,17 @@ class RevealRun {
       record.blas = facts.blas;
       record.threads = facts.aten_threads;
       record.blas_threads = facts.blas_threads;
+    }
+  }
+
+  void point_to_sources(RevealRecord& record) const {
+    const std::vector<BuildRecord>& builds = report_.builds;
+    if (builds.size() < 2) {
+      return;
+    }
+    record.sources.push_back(source_hint(request_.question.operation, builds[0].blas));
+    if (builds.size() == 2) {
+      record.compare = compare_address(builds[0].torch_git, builds[1].torch_git);
     }
   }
 

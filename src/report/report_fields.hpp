@@ -327,6 +327,8 @@ void fields(auto& v, Is<RevealRecord> auto& r) {
   v("lengths", r.lengths);
   v("shape", r.shape);
   v("rows_per_call", r.rows_per_call);
+  v("sources", r.sources);
+  v("compare", r.compare);
 }
 
 /// Names of enumerated values, by their number.

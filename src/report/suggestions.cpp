@@ -230,9 +230,9 @@ std::string revealed_name(const std::string& function) {
 }
 
 /// A line a function: its files, then what to look for in them.
-std::string likely_sources(const LocalizeRecord& record) {
+std::string likely_sources(const std::vector<SourceHint>& sources) {
   std::string text;
-  for (const SourceHint& hint : record.sources) {
+  for (const SourceHint& hint : sources) {
     if (hint.files.empty()) {
       continue;
     }
@@ -242,6 +242,17 @@ std::string likely_sources(const LocalizeRecord& record) {
     text += hint.note.empty() ? "" : "; " + visible(hint.note);
   }
   return text;
+}
+
+void suggest_sources(const std::vector<SourceHint>& hints, const std::string& compare,
+                     std::vector<Suggestion>& next) {
+  if (const std::string sources = likely_sources(hints); !sources.empty()) {
+    next.push_back(
+        {"which sources are likely the reason? (a guess by name: nothing proves it)", sources});
+  }
+  if (!compare.empty() && !hints.empty()) {
+    next.push_back({"what changed between both builds' sources?", visible(compare)});
+  }
 }
 
 void suggest_after_localizing(const Report& report, std::vector<Suggestion>& next) {
@@ -258,13 +269,7 @@ void suggest_after_localizing(const Report& report, std::vector<Suggestion>& nex
       break;
     }
   }
-  if (const std::string sources = likely_sources(record); !sources.empty()) {
-    next.push_back(
-        {"which sources are likely the reason? (a guess by name: nothing proves it)", sources});
-  }
-  if (!record.compare.empty() && !record.sources.empty()) {
-    next.push_back({"what changed between both builds' sources?", visible(record.compare)});
-  }
+  suggest_sources(record.sources, record.compare, next);
 }
 
 void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
@@ -326,6 +331,7 @@ void suggest_after_reveal(const Report& report, std::vector<Suggestion>& next) {
   const auto differs = [](const OrderComparison& pair) { return pair.proved && !pair.same; };
   if (report.builds.size() == 2 && std::any_of(found.begin(), found.end(), differs)) {
     suggest_bisection(report, next);
+    suggest_sources(report.reveal->sources, report.reveal->compare, next);
   }
 }
 

@@ -283,6 +283,8 @@ Report reveal_report() {
   RevealRecord& r = report.reveal.emplace();
   r.operation = "softmax";
   r.lengths = {2, 4, 5, 6};
+  r.sources = {{"softmax", "", {"SoftMaxKernel.cpp"}, {"vec_reduce_all"}}};
+  r.compare = "https://github.com/pytorch/pytorch/compare/aaaa...bbbb";
   r.trees = {
       {0, "softmax", 2, "proved", "0+1", "serial", "", "", 3, proof},
       {1, "softmax", 2, "proved", "0+1", "serial", "", "", 3, proof},

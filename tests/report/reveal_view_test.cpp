@@ -81,12 +81,14 @@ TEST(RevealVerdict, SaysThatNothingIsProved) {
   EXPECT_EQ(reveal_verdict(report).headline, "softmax isn't one sum: it has no order to tell");
 }
 
-TEST(RevealVerdict, PointsToABisectionWhereOrdersDiffer) {
+TEST(RevealVerdict, PointsToABisectionAndToSourcesWhereOrdersDiffer) {
   Report report = reveal_report();
   report.builds[0].torch = "1.10.1";
   report.builds[1].torch = "1.13.1";
   report.builds[1].knobs = report.builds[0].knobs;
-  ASSERT_EQ(reveal_verdict(report).next.size(), 1U);
+  ASSERT_EQ(reveal_verdict(report).next.size(), 3U);
+  EXPECT_EQ(reveal_verdict(report).next[1].command, "softmax: SoftMaxKernel.cpp (vec_reduce_all)");
+  EXPECT_EQ(reveal_verdict(report).next[2].command, report.reveal->compare);
   EXPECT_THAT(reveal_verdict(report).next[0].command, HasSubstr("driftaudit bisect 1.10.1 1.13.1"));
   EXPECT_THAT(reveal_verdict(report).next[0].command, Not(HasSubstr("--model")));
   report.reveal->comparisons.clear();
