@@ -34,6 +34,8 @@ struct AuditRequest {
   PromptSet prompts;         ///< of the modes greedy and sample
   std::vector<Prompt> text;  ///< of the mode score: windows as score_windows() cuts them
   double timeout_seconds = 300;
+  /// Whether each side's first prompt runs a second time, so that it is known to repeat itself.
+  bool first_prompts_twice = true;
   std::string tool;  ///< "driftaudit 0.1.0", for the report
   /// Where all logits of the sides that have them are written, or empty: see LogitsWriter.
   std::filesystem::path logits;

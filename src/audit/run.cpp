@@ -237,13 +237,9 @@ void conclude(const Comparison& comparison, const AuditRequest& request, Report&
   report.warnings = differing_conditions(report);
 }
 
-}  // namespace
-
-Report run_audit(const AuditRequest& request, const Model& model, Progress& progress) {
-  Report report = new_report(request, model_record(model));
-  const std::vector<Trace> traces = trace_first_prompts(request, model, progress);
-  Capture capture(request, &model, progress, report);
-  capture.run();
+/// Marks each side by whether its first prompts came out as they did in `traces`.
+void judge_repeats(const AuditRequest& request, const Model& model,
+                   const std::vector<Trace>& traces, Progress& progress, Report& report) {
   // A forced side follows the other's tokens, so its own run can't be held against its trace.
   const bool forced = request.settings.on_divergence == "force" && request.sides.size() == 2;
   const std::vector<Trace> again =
@@ -252,6 +248,20 @@ Report run_audit(const AuditRequest& request, const Model& model, Progress& prog
     if (!request.sides[i].saved) {
       report.builds[i].repeatable = traces[i] == again[i];
     }
+  }
+}
+
+}  // namespace
+
+Report run_audit(const AuditRequest& request, const Model& model, Progress& progress) {
+  Report report = new_report(request, model_record(model));
+  const std::vector<Trace> traces = request.first_prompts_twice
+                                        ? trace_first_prompts(request, model, progress)
+                                        : std::vector<Trace>();
+  Capture capture(request, &model, progress, report);
+  capture.run();
+  if (request.first_prompts_twice) {
+    judge_repeats(request, model, traces, progress, report);
   }
   report.tokens = used_tokens(report, request, &model.tokenizer);
   conclude(capture.comparison(), request, report);

@@ -17,26 +17,26 @@ constexpr const char* kAnswer = "answer";
 constexpr const char* kFailure = "failure";
 constexpr const char* kOwned = "owned";
 
-fs::path lock_path(const std::string& key) {
-  return cache_folder() / "locks" / ("bisect-" + key + ".lock");
+fs::path lock_path(const std::string& kind, const std::string& key) {
+  return cache_folder() / "locks" / (kind + "-" + key + ".lock");
 }
 
-FileLock lock_question(const std::string& key, Progress& progress) {
-  const fs::path path = lock_path(key);
+FileLock lock_question(const std::string& kind, const std::string& key, Progress& progress) {
+  const fs::path path = lock_path(kind, key);
   if (auto lock = FileLock::try_lock(path)) {
     return std::move(*lock);
   }
-  progress.note("another process works on the same bisection; waiting for it");
+  progress.note("another process works on the same " + kind + "; waiting for it");
   return FileLock(path);
 }
 
-/// Removes what bisections have left that nobody went on with.
-void sweep_forgotten(const fs::path& folder) {
+/// Removes what others of the kind have left that nobody went on with.
+void sweep_forgotten(const std::string& kind, const fs::path& folder) {
   constexpr auto kForgotten = std::chrono::hours(30 * 24);
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const auto age = fs::file_time_type::clock::now() - entry.last_write_time(ignored);
-    if (age > kForgotten && FileLock::try_lock(lock_path(entry.path().filename().string()))) {
+    if (age > kForgotten && FileLock::try_lock(lock_path(kind, entry.path().filename().string()))) {
       fs::remove_all(entry.path(), ignored);
     }
   }
@@ -44,9 +44,9 @@ void sweep_forgotten(const fs::path& folder) {
 
 }  // namespace
 
-ProbeStore::ProbeStore(const std::string& key, Progress& progress)
-    : key_(key), lock_(lock_question(key, progress)), folder_(cache_folder() / "bisect" / key) {
-  sweep_forgotten(folder_.parent_path());
+ProbeStore::ProbeStore(const std::string& kind, const std::string& key, Progress& progress)
+    : lock_(lock_question(kind, key, progress)), folder_(cache_folder() / kind / key) {
+  sweep_forgotten(kind, folder_.parent_path());
   make_folders(folder_);
 }
 

@@ -11,14 +11,14 @@
 
 namespace drift {
 
-/// What an interrupted bisection has come to know, in cache_folder()/bisect/<key>/, so that the
-/// same command goes on from there. Held by one process at a time. Errors (trouble): the cache
-/// can't be written.
+/// What an interrupted bisection or sweep has come to know, in cache_folder()/<kind>/<key>/, so
+/// that the same command goes on from there. Held by one process at a time. Errors (trouble): the
+/// cache can't be written.
 class ProbeStore {
  public:
-  /// `key` is a digest of the whole question. Waits while another process holds it. What others
-  /// have left for 30 days goes.
-  ProbeStore(const std::string& key, Progress& progress);
+  /// `kind`: "bisect", "sweep". `key` is a digest of the whole question. Waits while another
+  /// process holds it. What others of the kind have left for 30 days goes.
+  ProbeStore(const std::string& kind, const std::string& key, Progress& progress);
 
   /// Where answers and what belongs to them lie.
   const fs::path& folder() const { return folder_; }
@@ -49,7 +49,6 @@ class ProbeStore {
  private:
   fs::path path(const char* kind, const std::string& name) const;
 
-  std::string key_;
   FileLock lock_;
   fs::path folder_;
 };

@@ -14,6 +14,7 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/output_options.hpp"
+#include "cli/planted_fault.hpp"
 #include "cli/run_options.hpp"
 #include "cli/sided.hpp"
 
@@ -77,17 +78,6 @@ Measure measure_of(const BisectOptions& options) {
     return {Measure::Kind::kLogits, options.max_logit_diff};
   }
   return {options.measure == "tokens" ? Measure::Kind::kTokens : Measure::Kind::kBits, 0};
-}
-
-/// The fault that a test plants in one build: "LABEL:FAULT", several separated by '|'.
-std::string planted_fault(const std::string& label) {
-  const std::string faults = "|" + environment_value("DRIFTAUDIT_TEST_FAULT") + "|";
-  const std::size_t at = faults.find("|" + label + ":");
-  if (at == std::string::npos) {
-    return "";
-  }
-  const std::size_t begin = at + label.size() + 2;
-  return faults.substr(begin, faults.find('|', begin) - begin);
 }
 
 Side open_candidate(const Candidate& candidate, const RunOptions& options, Progress& progress) {

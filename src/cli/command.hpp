@@ -28,6 +28,7 @@ void add_show_command(CLI::App& app, Action& action);
 void add_bisect_command(CLI::App& app, Action& action);
 void add_localize_command(CLI::App& app, Action& action);
 void add_reveal_command(CLI::App& app, Action& action);
+void add_sweep_command(CLI::App& app, Action& action);
 void add_builds_command(CLI::App& app, Action& action);
 void add_model_command(CLI::App& app, Action& action);
 

@@ -248,6 +248,19 @@ void write_reveal(Lines& lines, const RevealRecord& reveal) {
   lines.text() += "}";
 }
 
+/// A cell, a class and a knob a line.
+void write_sweep(Lines& lines, const SweepRecord& sweep) {
+  lines.text() += ",\n\"sweep\":{\"one_at_a_time\":";
+  append(lines.text(), sweep.one_at_a_time);
+  lines.text() += ",\n";
+  write_lines(lines, "cells", sweep.cells);
+  lines.text() += ",\n";
+  write_lines(lines, "classes", sweep.classes);
+  lines.text() += ",\n";
+  write_lines(lines, "knobs", sweep.knobs);
+  lines.text() += "}";
+}
+
 void write_summary(Lines& lines, const Report& report) {
   std::string& out = lines.text();
   out += ",\n\"summary\":{";
@@ -294,6 +307,8 @@ void write_answers(Lines& lines, const Report& report) {
     write_found(lines, "bisect", *report.bisect);
   } else if (report.localize) {
     write_found(lines, "localize", *report.localize);
+  } else if (report.sweep) {
+    write_sweep(lines, *report.sweep);
   } else {
     write_comparison(lines, report);
     write_summary(lines, report);

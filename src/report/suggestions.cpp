@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -335,6 +336,49 @@ void suggest_after_reveal(const Report& report, std::vector<Suggestion>& next) {
   }
 }
 
+/// Two cells of a sweep as the sides of an audit, where their difference can be one of two sides.
+std::optional<std::string> audit_of_cells(const Report& report, const SweepPair& pair) {
+  const SweepCell& a = report.sweep->cells[pair.a];
+  const SweepCell& b = report.sweep->cells[pair.b];
+  const auto value = [](const SweepCell& cell, const char* knob) {
+    const auto at = cell.knobs.find(knob);
+    return at == cell.knobs.end() ? std::string() : at->second;
+  };
+  for (const char* shared : {"cache", "prompt-order", "sampler"}) {
+    if (value(a, shared) != value(b, shared)) {
+      return std::nullopt;
+    }
+  }
+  if (!a.ran_as || !b.ran_as || value(a, "prompt-order") == "reversed") {
+    return std::nullopt;
+  }
+  Report sides = report;
+  if (a.knobs.contains("cache")) {
+    sides.settings.cache = value(a, "cache") == "on";
+  }
+  if (a.knobs.contains("sampler")) {
+    sides.settings.sampler = value(a, "sampler");
+  }
+  sides.builds = {report.builds[*a.ran_as], report.builds[*b.ran_as]};
+  return audit_command(sides, {});
+}
+
+/// What the first knob that moved bits did, in an audit of two of its cells.
+void suggest_after_sweep(const Report& report, std::vector<Suggestion>& next) {
+  for (const SweepKnob& knob : report.sweep->knobs) {
+    if (!knob.differing) {
+      continue;
+    }
+    if (const auto command = audit_of_cells(report, *knob.differing)) {
+      next.push_back({fmt::format("by how much does {} move the logits, and how close is the "
+                                  "nearest token to flipping?",
+                                  visible(knob.name)),
+                      *command});
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggestions(const Report& report) {
@@ -350,6 +394,10 @@ std::vector<Suggestion> suggestions(const Report& report) {
   }
   if (report.reveal) {
     suggest_after_reveal(report, next);
+    return next;
+  }
+  if (report.sweep) {
+    suggest_after_sweep(report, next);
     return next;
   }
   if (unrepeatable(report)) {

@@ -11,6 +11,7 @@
 #include "report/localize_view.hpp"
 #include "report/report_fields.hpp"
 #include "report/reveal_view.hpp"
+#include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
 #include "report/view.hpp"
@@ -268,6 +269,10 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   }
   if (report.reveal) {
     return reveal_table(report, colour, look.width) + "\n" + ending(verdict, look);
+  }
+  if (report.sweep) {
+    return warning_lines(verdict, look) + sweep_table(report, colour) + "\n" +
+           ending(verdict, look);
   }
   std::string text = warning_lines(verdict, look) + report_heading(view) + "\n";
   for (const std::string& mode : report.settings.modes) {

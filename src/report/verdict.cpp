@@ -8,6 +8,7 @@
 #include "report/bisect_view.hpp"
 #include "report/localize_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -232,6 +233,9 @@ Verdict verdict_of(const Report& report) {
   }
   if (report.reveal) {
     return reveal_verdict(report);
+  }
+  if (report.sweep) {
+    return sweep_verdict(report);
   }
   return {warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};

@@ -55,7 +55,7 @@ std::string View::model_line() const {
   }
   line += fmt::format(" · {} · {} parameters", counted(model.n_layer, "layer"),
                       in_millions(model.parameters));
-  if (report_.bisect) {
+  if (report_.bisect || report_.sweep) {
     return line + fmt::format(" · prompts {} × {}", visible(report_.prompts),
                               counted(report_.settings.new_tokens, "token"));
   }

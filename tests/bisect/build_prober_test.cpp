@@ -296,11 +296,11 @@ TEST_F(Builds, InFoldersAreAskedAgainWhenTheyHoldAnotherBuild) {
 }
 
 TEST_F(Builds, OfOneBisectionAreAskedByOneProcessAtATime) {
-  ProbeStore first("key", *progress_);
+  ProbeStore first("bisect", "key", *progress_);
   first.keep_owned("a");
   std::atomic<bool> entered = false;
   std::thread other([&] {
-    const ProbeStore second("key", *progress_);
+    const ProbeStore second("bisect", "key", *progress_);
     entered = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -333,18 +333,18 @@ TEST_F(Builds, LostToAnotherProcessAreInstalledAgain) {
 }
 
 TEST_F(Builds, AnswersThatNobodyCameBackForAreRemoved) {
-  { ProbeStore("forgotten", *progress_).keep_owned("a"); }
-  { ProbeStore("recent", *progress_).keep_owned("a"); }
+  { ProbeStore("bisect", "forgotten", *progress_).keep_owned("a"); }
+  { ProbeStore("bisect", "recent", *progress_).keep_owned("a"); }
   const fs::path states = folder_.path() / "bisect";
   fs::last_write_time(states / "forgotten",
                       fs::file_time_type::clock::now() - std::chrono::hours(31 * 24));
-  const ProbeStore store("key", *progress_);
+  const ProbeStore store("bisect", "key", *progress_);
   EXPECT_FALSE(fs::exists(states / "forgotten"));
   EXPECT_TRUE(fs::exists(states / "recent"));
 }
 
 TEST_F(Builds, AnswersCountAsDamagedWhenTheirLogitsAre) {
-  ProbeStore store("key", *progress_);
+  ProbeStore store("bisect", "key", *progress_);
   Report report;
   LogitsWriter writer(store.logits("a"), 2);
   writer.add(0, 1, std::vector<float>{1.0F, 2.0F});
@@ -358,7 +358,7 @@ TEST_F(Builds, AnswersCountAsDamagedWhenTheirLogitsAre) {
 }
 
 TEST_F(Builds, FailuresAreKeptWordByWordWhateverTheirBytes) {
-  ProbeStore store("key", *progress_);
+  ProbeStore store("bisect", "key", *progress_);
   store.keep_failure("a", trouble("torch 1.12.0: \xff broke\n", "a \"hint\""));
   const auto failure = store.failure("a");
   ASSERT_TRUE(failure);

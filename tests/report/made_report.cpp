@@ -1,6 +1,9 @@
 #include "report/made_report.hpp"
 
 #include <limits>
+#include <tuple>
+
+#include <fmt/core.h>
 
 namespace drift {
 namespace {
@@ -298,6 +301,62 @@ Report reveal_report() {
   r.comparisons = {{0, 1, 2, true, true, "both serial"},
                    {0, 1, 4, false, true, "1.10.1: serial; 1.13.1: fold 2 apart, neighbours"},
                    {0, 1, 5, false, false, "1.10.1: serial; 1.13.1: fold; then the last 1"}};
+  return report;
+}
+
+Report sweep_report() {
+  Report report;
+  fill_head(report);
+  report.kind = "sweep";
+  report.settings.modes = {"greedy"};
+  report.builds.resize(1);
+  report.builds[0].label = "1.10.1";
+  report.builds.resize(4, report.builds[0]);
+  report.builds[3].repeatable = false;
+  report.tokens = {{10, " the"}, {11, "\n"}};
+  SweepRecord& s = report.sweep.emplace();
+  s.one_at_a_time = true;
+  const auto cell = [&](std::string threads, std::string mkl_cbwr) -> SweepCell& {
+    s.cells.emplace_back().build = "1.10.1";
+    s.cells.back().knobs = {{"MKL_CBWR", std::move(mkl_cbwr)}, {"threads", std::move(threads)}};
+    return s.cells.back();
+  };
+  const std::string digest = std::string(31, 'd');
+  for (const auto& [threads, mkl_cbwr, index] :
+       {std::tuple("1", "", 0U), std::tuple("2", "", 1U), std::tuple("1", "AUTO", 0U)}) {
+    SweepCell& ran = cell(threads, mkl_cbwr);
+    ran.state = "ran";
+    ran.digest = digest + std::to_string(index);
+    ran.repeatable = true;
+    ran.class_index = index;
+    ran.ran_as = static_cast<std::uint32_t>(s.cells.size() - 1);
+    ran.reports = {fmt::format("cell-{}.json.zst", s.cells.size())};
+  }
+  SweepCell& odd = cell("1", "AVX");
+  odd.state = "nondeterministic";
+  odd.repeatable = false;
+  odd.ran_as = 3;
+  odd.reason = "its two runs differ from step 2 of prompt 1 (greedy) on";
+  SweepCell& failed = cell("1", "SSE2");
+  failed.state = "failed";
+  failed.reason = "killed by signal 4";
+  s.classes = {{digest + "0", {0, 2}}, {digest + "1", {1}}};
+  const SweepPair pair{0, 1};
+  s.knobs = {{"threads",
+              {"1", "2"},
+              true,
+              true,
+              1,
+              1,
+              1,
+              pair,
+              SweepTokenChange{pair, "greedy", 2, 3, 10, 11},
+              "split sums"},
+             {"MKL_CBWR", {"", "AUTO", "AVX", "SSE2"}, false, false, 1, 0, 0, {}, {}, "pin paths"},
+             {"cache", {"on", "off"}, {}, {}, 0, 0, 0, {}, {}, ""}};
+  for (SweepCell& each : s.cells) {
+    each.knobs["cache"] = "on";
+  }
   return report;
 }
 

@@ -34,4 +34,8 @@ Report localize_report();
 /// not told at 6.
 Report reveal_report();
 
+/// Five cells of two knobs, of which one moved a token; one isn't repeatable, one failed; a third
+/// knob has no pair.
+Report sweep_report();
+
 }  // namespace drift

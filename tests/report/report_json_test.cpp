@@ -55,8 +55,9 @@ std::string without_checksums(const std::string& json) {
 }
 
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
-  for (const Report& report : {made_report(), identical_report(), scored_report(), kept_report(),
-                               bisect_report(), localize_report(), reveal_report(), Report{}}) {
+  for (const Report& report :
+       {made_report(), identical_report(), scored_report(), kept_report(), bisect_report(),
+        localize_report(), reveal_report(), sweep_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -336,6 +337,25 @@ TEST_F(ReportJson, RefusesARevealThatContradictsItself) {
               HasSubstr("/reveal/comparisons/2/proved: "));
   EXPECT_THAT(refusal_with("\"length\":5,\"same\"", "\"length\":6,\"same\"", report),
               HasSubstr("/reveal/comparisons/2: no such trees"));
+}
+
+TEST_F(ReportJson, RefusesASweepThatContradictsItself) {
+  const Report report = sweep_report();
+  EXPECT_THAT(refusal_with("\"class\":1", "\"class\":2", report),
+              HasSubstr("/sweep/cells/1/class: there is none of that index"));
+  EXPECT_THAT(refusal_with("\"ran_as\":3", "\"ran_as\":4", report),
+              HasSubstr("/sweep/cells/3/ran_as: there is none"));
+  EXPECT_THAT(refusal_with("\"cells\":[0,2]", "\"cells\":[0,5]", report),
+              HasSubstr("/sweep/classes/0/cells: there is none"));
+  EXPECT_THAT(
+      refusal_with("\"differing\":{\"a\":0,\"b\":1}", "\"differing\":{\"a\":0,\"b\":5}", report),
+      HasSubstr("/sweep/knobs/0/differing: there is none"));
+  EXPECT_THAT(refusal_with("\"cells\":{\"a\":0,\"b\":1}", "\"cells\":{\"a\":7,\"b\":1}", report),
+              HasSubstr("/sweep/knobs/0/first_token_change: there is none"));
+  EXPECT_THAT(refusal_with("\"state\":\"failed\"", "\"state\":\"tired\"", report),
+              HasSubstr("unknown value \"tired\""));
+  EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"sweep\""),
+              HasSubstr("/sweep: missing"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {

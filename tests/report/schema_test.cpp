@@ -39,6 +39,7 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(scored_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(bisect_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(reveal_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
 }
@@ -89,7 +90,7 @@ std::vector<std::string> pointers_of(const json& document) {
 TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
   for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report(),
-                               localize_report(), reveal_report()}) {
+                               localize_report(), reveal_report(), sweep_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
@@ -112,7 +113,7 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
 TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
   for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report(),
-                               localize_report(), reveal_report()}) {
+                               localize_report(), reveal_report(), sweep_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// Something that is set to one of several values while all else stays. Named ones are `threads`,
+/// `cache` (on, off), `prompt-order` (given, reversed) and `sampler` (torch, fixed); any other is
+/// an environment variable of the runner, whose empty value means that it is unset.
+struct Knob {
+  std::string name;
+  std::vector<std::string> values;  ///< two or more, each once; the base's first
+};
+
+/// Whether a knob's name is an environment variable's.
+bool is_variable_knob(const std::string& name);
+
+/// Reads `NAME=V1,V2,…`. In a value `\,` is a comma and `\\` a backslash. A variable without a
+/// capital letter takes the prefix `env:`, so that a misspelt named knob isn't taken for one.
+/// Errors (usage): none of these, fewer than two values, a value twice or one that the named knob
+/// doesn't take.
+Knob parse_knob(const std::string& text);
+
+/// Several of them. Errors (usage): a knob twice.
+std::vector<Knob> parse_knobs(const std::vector<std::string>& texts);
+
+/// The knobs of `study` or `cpu`, as far as this processor takes their values: a kernel for
+/// instructions that it lacks would only crash.
+std::vector<Knob> preset_knobs(const std::string& preset, const HostRecord& host);
+
+/// What a knob that moved bits is known to do, or where one that moved none is known to, in words
+/// that follow "known to"; empty: nothing is known.
+std::string known_of_knob(const std::string& name, bool moved);
+
+}  // namespace drift

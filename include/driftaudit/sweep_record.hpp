@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace drift {
+
+/// One build under one setting of all knobs, run twice.
+struct SweepCell {
+  std::string build;                         ///< its label
+  std::map<std::string, std::string> knobs;  ///< every knob's value; a variable's empty one: unset
+  /// "ran": twice, alike; "nondeterministic": twice, and they differ; "failed": not twice.
+  std::string state;
+  std::optional<std::string> digest;         ///< over all that it answered; only of "ran"
+  std::optional<bool> repeatable;            ///< null: it failed
+  std::optional<std::uint32_t> class_index;  ///< into classes; only of "ran"
+  std::optional<std::uint32_t> ran_as;       ///< into the report's builds: what the runner said
+  std::string reason;                        ///< why it failed, or where its two runs part
+  std::vector<std::string> reports;          ///< kept ones: names in the folder asked for
+};
+
+/// Cells of equal bits.
+struct SweepClass {
+  std::string digest;
+  std::vector<std::uint32_t> cells;  ///< indices, rising
+};
+
+/// The two cells of a pair: indices, the first one less.
+struct SweepPair {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+};
+
+/// A token that isn't the same in two cells, the first of its prompt.
+struct SweepTokenChange {
+  SweepPair cells;
+  std::string mode;
+  std::uint32_t prompt = 0;  ///< from 1
+  std::uint32_t step = 0;    ///< from 1
+  std::int32_t before = -1;  ///< in the first cell
+  std::int32_t after = -1;
+};
+
+/// What a knob did, by the pairs of cells that differ in it alone and that both repeat themselves.
+struct SweepKnob {
+  std::string name;                 ///< "build" where several builds were swept
+  std::vector<std::string> values;  ///< the base's first
+  std::optional<bool> moves_bits;   ///< some pair differs; null: there was no pair
+  std::optional<bool> moves_tokens;
+  std::uint64_t pairs = 0;
+  std::uint64_t pairs_bits = 0;        ///< those whose bits differ
+  std::uint64_t pairs_tokens = 0;      ///< those whose tokens differ
+  std::optional<SweepPair> differing;  ///< the first pair whose bits differ
+  /// The earliest over all pairs, by step and then by prompt.
+  std::optional<SweepTokenChange> first_token_change;
+  /// What a knob that moved bits is known to do, or where one is known to move none; or empty.
+  std::string known;
+};
+
+/// What a sweep adds to a report.
+struct SweepRecord {
+  bool one_at_a_time = false;
+  std::vector<SweepCell> cells;
+  std::vector<SweepClass> classes;
+  std::vector<SweepKnob> knobs;
+};
+
+}  // namespace drift

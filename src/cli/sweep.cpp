@@ -1,0 +1,215 @@
+#include "driftaudit/sweep.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/process.hpp"
+#include "driftaudit/question.hpp"
+
+#include "builds/runner_cache.hpp"
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "cli/output_options.hpp"
+#include "cli/planted_fault.hpp"
+#include "cli/run_options.hpp"
+#include "cli/sided.hpp"
+
+namespace drift {
+namespace {
+
+/// Tokens and digests are all that cells are compared by.
+constexpr std::uint32_t kLeastKept = 2;
+
+struct SweepOptions {
+  std::vector<std::string> builds;
+  std::vector<std::string> knobs;
+  std::string preset;
+  bool one_at_a_time = false;
+  bool product = false;
+  std::string keep_cells;
+  unsigned jobs = 1;
+  RunOptions run;
+  OutputOptions output;
+};
+
+/// An option that a knob sets is the knob's business.
+void check_knobs(const SweepOptions& options, const std::vector<Knob>& knobs) {
+  const Sided environment = parse_sided_environment(options.run.environment);
+  for (const Knob& knob : knobs) {
+    const bool twice = (knob.name == "threads" && options.run.given.contains("--threads")) ||
+                       (knob.name == "cache" && options.run.no_cache) ||
+                       (knob.name == "sampler" && options.run.given.contains("--sampler")) ||
+                       environment.of[0].contains(knob.name);
+    if (twice) {
+      throw usage_error(
+          fmt::format("{}: is a knob of this sweep and is set by an option too", knob.name),
+          "leave out the option; a knob's first value is its base");
+    }
+  }
+}
+
+/// A preset's knobs, then those given; a given one takes its namesake's place.
+std::vector<Knob> knobs_of(const SweepOptions& options) {
+  const std::vector<Knob> given = parse_knobs(options.knobs);
+  std::vector<Knob> knobs =
+      options.preset.empty() ? std::vector<Knob>() : preset_knobs(options.preset, this_host());
+  for (const Knob& knob : given) {
+    const auto at = std::find_if(knobs.begin(), knobs.end(),
+                                 [&](const Knob& other) { return other.name == knob.name; });
+    if (at == knobs.end()) {
+      knobs.push_back(knob);
+    } else {
+      *at = knob;
+    }
+  }
+  if (knobs.empty() && options.builds.size() < 2) {
+    throw usage_error("a sweep of one build takes a knob or a preset",
+                      "such as --knob threads=1,2, or --preset study");
+  }
+  check_knobs(options, knobs);
+  return knobs;
+}
+
+void check(const SweepOptions& options) {
+  for (auto build = options.builds.begin(); build != options.builds.end(); ++build) {
+    if (std::find(options.builds.begin(), build, *build) != build) {
+      throw usage_error(*build + ": is named twice", "name each build once");
+    }
+    if (names_report(*build)) {
+      throw usage_error(*build + ": is a saved report", "a sweep runs builds; name one");
+    }
+  }
+  const Sided environment = parse_sided_environment(options.run.environment);
+  const std::vector<std::uint32_t> threads = parse_sided_threads(options.run.threads);
+  if (environment.of[0] != environment.of[1] || threads[0] != threads[1]) {
+    throw usage_error("--env and --threads: a sweep has no sides", "leave out A: and B:");
+  }
+  if (options.run.given.contains("--on-divergence")) {
+    throw usage_error("--on-divergence: the cells of a sweep run on their own", "leave it out");
+  }
+  if (options.keep_cells.empty() && options.run.given.contains("--keep-top")) {
+    throw usage_error("--keep-top: no logits are kept", "add --keep-cells FOLDER");
+  }
+  check_run_options(options.run);
+  std::vector<std::string> inputs = {options.run.prompts, options.run.text, options.run.model};
+  inputs.insert(inputs.end(), options.builds.begin(), options.builds.end());
+  check_outputs(options.output, inputs);
+}
+
+std::vector<Side> open_sides(const SweepOptions& options, Progress& progress) {
+  std::vector<Side> sides;
+  for (const std::string& build : options.builds) {
+    sides.push_back(open_side(build, 0, options.run, progress));
+    sides.back().build.label = build;
+    if (sides.size() == 1) {
+      note_side(sides.back(), 0, progress);
+    }
+  }
+  return sides;
+}
+
+/// Everything that answers depend on besides the cells' values.
+std::string identity_of(const AuditRequest& base, const std::vector<Side>& sides,
+                        const Model& model) {
+  const HostRecord host = this_host();
+  std::string text = fmt::format("{}{}\nkeep_top {}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n",
+                                 ModelQuestion(base, model, {}).identity(), kTool,
+                                 base.settings.keep_top, runner_sources_sha256(), host.cpu,
+                                 fmt::join(host.cpu_flags, " "), sides.front().threads);
+  for (const Side& side : sides) {
+    text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
+  }
+  for (const auto& [name, value] : sides.front().environment.knobs) {
+    text += fmt::format("{}={}\n", name, value);
+  }
+  return text;
+}
+
+Report sweep(const SweepOptions& options, SweepRequest request, Progress& progress) {
+  const Model model = open_run_model(options.run, progress);
+  AuditRequest base = request_of(options.run, model);
+  base.tool = kTool;
+  if (options.keep_cells.empty()) {
+    base.settings.keep_top = kLeastKept;
+  }
+  const std::vector<Side> sides = open_sides(options, progress);
+  request.prompts = base.prompts.name;
+  request.settings = base.settings;
+  request.identity = identity_of(base, sides, model);
+  const auto caller = current_environment();
+  const auto own = parse_sided_environment(options.run.environment).of[0];
+  const CellRunner run = [&](std::size_t index) {
+    const PlannedCell& cell = request.cells.at(index);
+    AuditRequest asked = cell_request(base, sides.at(cell.build), cell.values, caller, own);
+    asked.sides[0].fault = planted_fault(std::to_string(index + 1));
+    return run_cell(asked, cell.values, model);
+  };
+  return run_sweep(request, run, progress);
+}
+
+Status sweep_builds(const SweepOptions& options) {
+  check(options);
+  SweepRequest request;
+  request.builds = options.builds;
+  request.knobs = knobs_of(options);
+  request.one_at_a_time = options.one_at_a_time || (!options.preset.empty() && !options.product);
+  request.cells = planned_cells(options.builds.size(), request.knobs, request.one_at_a_time);
+  request.tool = kTool;
+  request.jobs = options.jobs;
+  request.keep_cells = options.keep_cells;
+  if (!options.keep_cells.empty()) {
+    make_folders(options.keep_cells);
+  }
+  const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+  put_out(options.output, sweep(options, std::move(request), *progress));
+  return Status::kDone;
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<SweepOptions>();
+  CLI::App* command =
+      app.add_subcommand("sweep", "run builds under many settings: which knobs move bits?");
+  command
+      ->add_option("BUILD", options->builds,
+                   "builds: a release, a pin's name, a wheel file or a folder")
+      ->required();
+  command
+      ->add_option("--knob", options->knobs,
+                   "NAME=VALUE,VALUE,…; may be repeated. NAME: threads, cache (on,off), "
+                   "prompt-order (given,reversed), sampler (torch,fixed), or a variable of the "
+                   "runners, which an empty value unsets; \\, is a comma in a value")
+      ->allow_extra_args(false);
+  command->add_option("--preset", options->preset, "study or cpu: knobs known to move bits")
+      ->check(CLI::IsMember({"study", "cpu"}));
+  CLI::Option* single = command->add_flag(
+      "--one-at-a-time", options->one_at_a_time,
+      "turn each knob alone, away from its first value (the default with --preset)");
+  command
+      ->add_flag("--product", options->product,
+                 "all combinations of values (the default without --preset)")
+      ->excludes(single);
+  command->add_option("--keep-cells", options->keep_cells,
+                      "a folder for each cell's report, to be compared later");
+  command->add_option("--jobs", options->jobs, "runner processes at work at once; moves no bit")
+      ->check(whole_number(1, 256))
+      ->capture_default_str();
+  add_run_options(*command, options->run, {"greedy"});
+  add_output_options(*command, options->output, "report.json");
+  command->callback([options, command, &action] {
+    note_given(*command, options->run);
+    settle_outputs(*command, options->output);
+    action = [options] { return sweep_builds(*options); };
+  });
+}
+
+}  // namespace drift

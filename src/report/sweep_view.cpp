@@ -1,0 +1,237 @@
+#include "report/sweep_view.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "report/bisect_view.hpp"
+#include "report/columns.hpp"
+#include "report/utf8.hpp"
+#include "report/view.hpp"
+
+namespace drift {
+namespace {
+
+constexpr const char* kMoved = "31";
+constexpr std::size_t kMostCells = 64;
+constexpr std::size_t kMostNamed = 24;
+constexpr std::size_t kMostWarned = 8;
+
+std::string setting(const std::string& name, const std::string& value) {
+  return visible(value.empty() ? name + " unset" : name + "=" + value);
+}
+
+/// The knobs of a cell that aren't at their first values.
+std::string off_base(const SweepRecord& sweep, const SweepCell& cell) {
+  std::string text;
+  for (const SweepKnob& knob : sweep.knobs) {
+    const auto at = cell.knobs.find(knob.name);
+    if (at != cell.knobs.end() && at->second != knob.values.front()) {
+      text += (text.empty() ? "" : " · ") + setting(knob.name, at->second);
+    }
+  }
+  return text.empty() ? "base" : text;
+}
+
+std::string base_line(const SweepRecord& sweep) {
+  std::string text;
+  for (const SweepKnob& knob : sweep.knobs) {
+    if (knob.name != "build") {
+      text += (text.empty() ? "base  " : " · ") + setting(knob.name, knob.values.front());
+    }
+  }
+  return text + "\n";
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string class_of(const SweepCell& cell) {
+  return cell.class_index ? class_name(*cell.class_index) : cell.state;
+}
+
+std::string cells_table(const Report& report, bool colour) {
+  const SweepRecord& sweep = *report.sweep;
+  Columns columns({false, true, true, true, true});
+  columns.add({{"cell"}, {"build"}, {"setting"}, {"kernels"}, {"class"}});
+  const std::size_t shown = std::min(kMostCells, sweep.cells.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SweepCell& cell = sweep.cells[i];
+    const std::string mark = cell.class_index == 0U ? "" : kMoved;
+    columns.add(
+        {{fmt::format("{}", i + 1)},
+         {visible(cell.build)},
+         {off_base(sweep, cell)},
+         {cell.ran_as ? lower_case(visible(report.builds[*cell.ran_as].cpu_capability)) : "–"},
+         {class_of(cell), mark}});
+  }
+  const std::size_t left = sweep.cells.size() - shown;
+  return columns.text(colour) +
+         (left > 0 ? fmt::format("… and {}: see the report\n", counted(left, "cell")) : "");
+}
+
+std::string moved(const std::optional<bool>& moves, std::uint64_t moving) {
+  if (!moves) {
+    return "–";
+  }
+  return *moves ? fmt::format("in {}", moving) : "in none";
+}
+
+std::string knobs_table(const SweepRecord& sweep, bool colour) {
+  Columns columns({true, false, true, true});
+  columns.add({{"knob"}, {"pairs"}, {"moves bits"}, {"moves tokens"}});
+  for (const SweepKnob& knob : sweep.knobs) {
+    const std::string mark = knob.moves_bits == true ? kMoved : "";
+    columns.add(
+        {{visible(knob.name)},
+         {fmt::format("{}", knob.pairs)},
+         {moved(knob.moves_bits, knob.pairs_bits), mark},
+         {moved(knob.moves_tokens, knob.pairs_tokens), knob.moves_tokens == true ? kMoved : ""}});
+  }
+  return columns.text(colour);
+}
+
+/// "cells 1, 2, 5".
+std::string cells_in_words(const std::vector<std::uint32_t>& cells) {
+  std::string text = cells.size() == 1 ? "cell " : "cells ";
+  const std::size_t shown = std::min(kMostNamed, cells.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", cells[i] + 1);
+  }
+  return text + (shown < cells.size() ? fmt::format(" and {} more", cells.size() - shown) : "");
+}
+
+std::vector<std::string> sweep_warnings(const SweepRecord& sweep) {
+  std::vector<std::string> warnings;
+  for (const char* state : {"nondeterministic", "failed"}) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+      const SweepCell& cell = sweep.cells[i];
+      if (cell.state != state || ++count > kMostWarned) {
+        continue;
+      }
+      warnings.push_back(fmt::format("cell {} ({}, {}) {}: {}; nothing is concluded from it", i + 1,
+                                     visible(cell.build), off_base(sweep, cell),
+                                     cell.state == "failed" ? "failed" : "doesn't repeat itself",
+                                     visible(cell.reason)));
+    }
+    if (count > kMostWarned) {
+      warnings.push_back(fmt::format("{} more are {}: see the table", count - kMostWarned, state));
+    }
+  }
+  return warnings;
+}
+
+/// The knobs of which something holds, by commas.
+template <class Holds>
+std::string knobs_that(const SweepRecord& sweep, const Holds& holds) {
+  std::string text;
+  for (const SweepKnob& knob : sweep.knobs) {
+    if (holds(knob)) {
+      text += (text.empty() ? "" : ", ") + visible(knob.name);
+    }
+  }
+  return text;
+}
+
+std::string sweep_headline(const SweepRecord& sweep) {
+  std::vector<std::string> parts;
+  const auto say = [&](const char* what, const std::string& knobs) {
+    if (!knobs.empty()) {
+      parts.push_back(fmt::format("{}: {}", what, knobs));
+    }
+  };
+  say("moved bits and tokens",
+      knobs_that(sweep, [](const SweepKnob& k) { return k.moves_tokens == true; }));
+  say("moved bits, no token", knobs_that(sweep, [](const SweepKnob& k) {
+        return k.moves_bits == true && k.moves_tokens == false;
+      }));
+  say("moved nothing", knobs_that(sweep, [](const SweepKnob& k) { return k.moves_bits == false; }));
+  say("nothing to compare", knobs_that(sweep, [](const SweepKnob& k) { return !k.moves_bits; }));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string token_in_words(const Report& report, std::int32_t id) {
+  const auto at = report.tokens.find(id);
+  return at == report.tokens.end() ? fmt::format("<{}>", id)
+                                   : fmt::format("\"{}\"", visible(at->second));
+}
+
+/// "3 pairs of cells that differ in it alone", "the one pair …".
+std::string pairs_in_words(const SweepKnob& knob) {
+  return knob.pairs == 1 ? "the one pair of cells that differs in it alone"
+                         : fmt::format("{} pairs of cells that differ in it alone", knob.pairs);
+}
+
+std::string measured(const Report& report, const SweepKnob& knob) {
+  if (knob.moves_bits == false) {
+    return fmt::format("bits are equal in {}{}", knob.pairs == 1 ? "" : "all ",
+                       pairs_in_words(knob));
+  }
+  std::string text =
+      knob.pairs == 1
+          ? fmt::format("bits{} differ in {}", knob.pairs_tokens > 0 ? " and tokens" : "",
+                        pairs_in_words(knob))
+          : fmt::format("bits differ in {} of {}, tokens in {}", knob.pairs_bits,
+                        pairs_in_words(knob),
+                        knob.pairs_tokens > 0 ? fmt::format("{}", knob.pairs_tokens) : "none");
+  if (knob.first_token_change) {
+    const SweepTokenChange& change = *knob.first_token_change;
+    text += fmt::format(
+        "; the earliest token: {} became {} at prompt {}, step {} ({}), cells {} "
+        "and {}",
+        token_in_words(report, change.before), token_in_words(report, change.after), change.prompt,
+        change.step, change.mode, change.cells.a + 1, change.cells.b + 1);
+  }
+  return text;
+}
+
+/// What was measured of a knob, and apart from that what is known.
+void describe_knob(const Report& report, const SweepKnob& knob, std::vector<std::string>& details) {
+  if (!knob.moves_bits) {
+    return;
+  }
+  const std::string name = visible(knob.name);
+  details.push_back(name + ": " + measured(report, knob));
+  if (!knob.known.empty()) {
+    details.push_back(fmt::format("{} is known to {}", name, visible(knob.known)));
+  }
+}
+
+std::vector<std::string> sweep_details(const Report& report) {
+  const SweepRecord& sweep = *report.sweep;
+  std::vector<std::string> details;
+  for (const SweepKnob& knob : sweep.knobs) {
+    describe_knob(report, knob, details);
+  }
+  const std::size_t shown = std::min(kMostNamed, sweep.classes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    details.push_back(fmt::format("class {}: {}", class_name(static_cast<std::uint32_t>(i)),
+                                  cells_in_words(sweep.classes[i].cells)));
+  }
+  if (shown < sweep.classes.size()) {
+    details.push_back(fmt::format("{} more classes", sweep.classes.size() - shown));
+  }
+  return details;
+}
+
+}  // namespace
+
+std::string sweep_table(const Report& report, bool colour) {
+  const SweepRecord& sweep = *report.sweep;
+  return fmt::format("model {} · {}, {}, two runs each\n{}\n{}\n{}", View(report).model_line(),
+                     fmt::join(report.settings.modes, ","), counted(sweep.cells.size(), "cell"),
+                     base_line(sweep), cells_table(report, colour), knobs_table(sweep, colour));
+}
+
+Verdict sweep_verdict(const Report& report) {
+  const SweepRecord& sweep = *report.sweep;
+  return {
+      sweep_warnings(sweep), sweep_headline(sweep), sweep_details(report), {}, suggestions(report)};
+}
+
+}  // namespace drift

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/sweep.hpp"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kMostCells = 4096;
+
+std::map<std::string, std::string> base_values(const std::vector<Knob>& knobs) {
+  std::map<std::string, std::string> values;
+  for (const Knob& knob : knobs) {
+    values[knob.name] = knob.values.front();
+  }
+  return values;
+}
+
+std::size_t count_cells(std::size_t builds, const std::vector<Knob>& knobs, bool one_at_a_time) {
+  std::size_t settings = 1;
+  for (const Knob& knob : knobs) {
+    settings = one_at_a_time ? settings + knob.values.size() - 1 : settings * knob.values.size();
+    if (builds * settings > kMostCells) {
+      throw usage_error(fmt::format("the sweep would have more than {} cells", kMostCells),
+                        "--one-at-a-time turns one knob at a time; or leave out some values");
+    }
+  }
+  return builds * settings;
+}
+
+std::vector<std::map<std::string, std::string>> one_by_one(const std::vector<Knob>& knobs) {
+  std::vector<std::map<std::string, std::string>> settings{base_values(knobs)};
+  for (const Knob& knob : knobs) {
+    for (std::size_t i = 1; i < knob.values.size(); ++i) {
+      settings.push_back(settings.front());
+      settings.back()[knob.name] = knob.values[i];
+    }
+  }
+  return settings;
+}
+
+std::vector<std::map<std::string, std::string>> product_of(const std::vector<Knob>& knobs) {
+  std::vector<std::map<std::string, std::string>> settings(1);
+  for (const Knob& knob : knobs) {
+    std::vector<std::map<std::string, std::string>> next;
+    for (const std::map<std::string, std::string>& setting : settings) {
+      for (const std::string& value : knob.values) {
+        next.push_back(setting);
+        next.back()[knob.name] = value;
+      }
+    }
+    settings = std::move(next);
+  }
+  return settings;
+}
+
+/// A variable under its value, or out of sight of the runner.
+void set_variable(const std::string& name, const std::string& value,
+                  std::map<std::string, std::string>& caller,
+                  std::map<std::string, std::string>& own) {
+  caller.erase(name);
+  own.erase(name);
+  if (!value.empty()) {
+    own[name] = value;
+  }
+}
+
+bool is_reversed(const std::map<std::string, std::string>& values) {
+  const auto order = values.find("prompt-order");
+  return order != values.end() && order->second == "reversed";
+}
+
+}  // namespace
+
+std::vector<PlannedCell> planned_cells(std::size_t builds, const std::vector<Knob>& knobs,
+                                       bool one_at_a_time) {
+  std::vector<PlannedCell> cells;
+  cells.reserve(count_cells(builds, knobs, one_at_a_time));
+  const auto settings = one_at_a_time ? one_by_one(knobs) : product_of(knobs);
+  for (std::size_t build = 0; build < builds; ++build) {
+    for (const std::map<std::string, std::string>& setting : settings) {
+      cells.push_back({build, setting});
+    }
+  }
+  return cells;
+}
+
+AuditRequest cell_request(const AuditRequest& base, const Side& side,
+                          const std::map<std::string, std::string>& values,
+                          const std::map<std::string, std::string>& caller,
+                          const std::map<std::string, std::string>& own) {
+  AuditRequest request = base;
+  request.sides = {side};
+  request.first_prompts_twice = false;  // all of it runs twice
+  std::map<std::string, std::string> callers = caller;
+  std::map<std::string, std::string> owns = own;
+  for (const auto& [name, value] : values) {
+    if (name == "threads") {
+      request.sides[0].threads = static_cast<std::uint32_t>(std::stoul(value));
+    } else if (name == "cache") {
+      request.settings.cache = value == "on";
+    } else if (name == "sampler") {
+      request.settings.sampler = value;
+    } else if (is_variable_knob(name)) {
+      set_variable(name, value, callers, owns);
+    }
+  }
+  if (is_reversed(values)) {
+    std::reverse(request.prompts.prompts.begin(), request.prompts.prompts.end());
+    std::reverse(request.text.begin(), request.text.end());
+  }
+  request.sides[0].environment = runner_environment(callers, owns);
+  return request;
+}
+
+Report run_cell(const AuditRequest& request, const std::map<std::string, std::string>& values,
+                const Model& model) {
+  const std::unique_ptr<Progress> silent = make_silent_progress();
+  Report report = run_audit(request, model, *silent);
+  if (!is_reversed(values)) {
+    return report;
+  }
+  const std::vector<std::string>& modes = request.settings.modes;
+  const auto mode_index = [&](const Run& run) {
+    return std::find(modes.begin(), modes.end(), run.mode) - modes.begin();
+  };
+  for (Run& run : report.runs) {
+    const auto prompts = run.mode == "score" ? request.text.size() : request.prompts.prompts.size();
+    run.prompt = static_cast<std::uint32_t>(prompts) + 1 - run.prompt;
+  }
+  std::sort(report.runs.begin(), report.runs.end(), [&](const Run& a, const Run& b) {
+    return std::tuple(mode_index(a), a.prompt) < std::tuple(mode_index(b), b.prompt);
+  });
+  return report;
+}
+
+}  // namespace drift

@@ -1,0 +1,187 @@
+#include "sweep/conclude.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "driftaudit/measure.hpp"
+
+namespace drift {
+namespace {
+
+/// The first step, from 0, at which `differ` holds, or the shorter run's end if they aren't of one
+/// length.
+template <class Differ>
+std::optional<std::size_t> first_step(const Run& a, const Run& b, const Differ& differ) {
+  const std::size_t common = std::min(a.steps.size(), b.steps.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    if (differ(a.steps[i], b.steps[i])) {
+      return i;
+    }
+  }
+  return a.steps.size() == b.steps.size() ? std::nullopt : std::optional(common);
+}
+
+bool other_bits(const Step& a, const Step& b) { return a.digest != b.digest || a.token != b.token; }
+
+bool other_token(const Step& a, const Step& b) { return a.token != b.token; }
+
+bool earlier(const SweepTokenChange& a, const SweepTokenChange& b) {
+  return std::tuple(a.step, a.prompt) < std::tuple(b.step, b.prompt);
+}
+
+/// Whether any token differs, and the first one that both cells have.
+struct TokenComparison {
+  bool differ = false;
+  std::optional<SweepTokenChange> first;
+};
+
+TokenComparison compare_tokens(const Report& a, const Report& b, SweepPair cells) {
+  TokenComparison result;
+  result.differ = a.runs.size() != b.runs.size();
+  for (std::size_t i = 0; i < std::min(a.runs.size(), b.runs.size()); ++i) {
+    const Run& run_a = a.runs[i];
+    const Run& run_b = b.runs[i];
+    const auto step = first_step(run_a, run_b, other_token);
+    result.differ = result.differ || step;
+    if (!step || *step >= std::min(run_a.steps.size(), run_b.steps.size())) {
+      continue;
+    }
+    const SweepTokenChange change{cells,
+                                  run_a.mode,
+                                  run_a.prompt,
+                                  static_cast<std::uint32_t>(*step + 1),
+                                  run_a.steps[*step].token,
+                                  run_b.steps[*step].token};
+    if (!result.first || earlier(change, *result.first)) {
+      result.first = change;
+    }
+  }
+  return result;
+}
+
+/// Cells, their classes, and what pairs of them show.
+class Conclusion {
+ public:
+  Conclusion(const SweepRequest& request, const std::vector<CellOutcome>& outcomes)
+      : request_(request), outcomes_(outcomes) {}
+
+  SweepRecord record() {
+    record_.one_at_a_time = request_.one_at_a_time;
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      add_cell(i);
+    }
+    if (request_.builds.size() > 1) {
+      add_knob({"build", request_.builds});
+    }
+    for (const Knob& knob : request_.knobs) {
+      add_knob(knob);
+    }
+    return std::move(record_);
+  }
+
+ private:
+  void add_cell(std::size_t i) {
+    const CellOutcome& outcome = outcomes_[i];
+    SweepCell cell;
+    cell.build = request_.builds.at(request_.cells[i].build);
+    cell.knobs = request_.cells[i].values;
+    cell.reason = outcome.reason;
+    cell.reports = outcome.reports;
+    cell.state = "failed";
+    if (outcome.answer) {
+      cell.state = outcome.repeatable ? "ran" : "nondeterministic";
+      cell.repeatable = outcome.repeatable;
+      cell.ran_as = ran_++;
+    }
+    if (outcome.answer && outcome.repeatable) {
+      cell.digest = answer_digest(*outcome.answer);
+      cell.class_index = class_of(*cell.digest);
+      record_.classes[*cell.class_index].cells.push_back(static_cast<std::uint32_t>(i));
+    }
+    record_.cells.push_back(std::move(cell));
+  }
+
+  std::uint32_t class_of(const std::string& digest) {
+    const auto at = std::find_if(record_.classes.begin(), record_.classes.end(),
+                                 [&](const SweepClass& one) { return one.digest == digest; });
+    const auto index = static_cast<std::uint32_t>(at - record_.classes.begin());
+    if (at == record_.classes.end()) {
+      record_.classes.push_back({digest, {}});
+    }
+    return index;
+  }
+
+  /// Whether two cells differ in a knob alone.
+  bool is_pair(const std::string& knob, const PlannedCell& a, const PlannedCell& b) const {
+    if (knob == "build") {
+      return a.build != b.build && a.values == b.values;
+    }
+    if (a.build != b.build || a.values.at(knob) == b.values.at(knob)) {
+      return false;
+    }
+    return std::all_of(a.values.begin(), a.values.end(), [&](const auto& entry) {
+      return entry.first == knob || entry.second == b.values.at(entry.first);
+    });
+  }
+
+  void add_knob(const Knob& source) {
+    SweepKnob knob;
+    knob.name = source.name;
+    knob.values = source.values;
+    for (std::uint32_t a = 0; a < record_.cells.size(); ++a) {
+      for (std::uint32_t b = a + 1; b < record_.cells.size(); ++b) {
+        if (record_.cells[a].class_index && record_.cells[b].class_index &&
+            is_pair(knob.name, request_.cells[a], request_.cells[b])) {
+          add_pair({a, b}, knob);
+        }
+      }
+    }
+    if (knob.pairs > 0) {
+      knob.moves_bits = knob.pairs_bits > 0;
+      knob.moves_tokens = knob.pairs_tokens > 0;
+      knob.known = known_of_knob(knob.name, *knob.moves_bits);
+    }
+    record_.knobs.push_back(std::move(knob));
+  }
+
+  void add_pair(SweepPair pair, SweepKnob& knob) const {
+    ++knob.pairs;
+    if (record_.cells[pair.a].class_index == record_.cells[pair.b].class_index) {
+      return;
+    }
+    ++knob.pairs_bits;
+    knob.differing = knob.differing.value_or(pair);
+    const TokenComparison tokens =
+        compare_tokens(*outcomes_[pair.a].answer, *outcomes_[pair.b].answer, pair);
+    knob.pairs_tokens += tokens.differ ? 1 : 0;
+    if (tokens.first &&
+        (!knob.first_token_change || earlier(*tokens.first, *knob.first_token_change))) {
+      knob.first_token_change = tokens.first;
+    }
+  }
+
+  const SweepRequest& request_;
+  const std::vector<CellOutcome>& outcomes_;
+  SweepRecord record_;
+  std::uint32_t ran_ = 0;
+};
+
+}  // namespace
+
+std::string parting_of(const Report& a, const Report& b) {
+  for (std::size_t i = 0; i < std::min(a.runs.size(), b.runs.size()); ++i) {
+    if (const auto step = first_step(a.runs[i], b.runs[i], other_bits)) {
+      return fmt::format("its two runs differ from step {} of prompt {} ({}) on", *step + 1,
+                         a.runs[i].prompt, a.runs[i].mode);
+    }
+  }
+  return "its two runs answered other prompts";
+}
+
+SweepRecord sweep_record(const SweepRequest& request, const std::vector<CellOutcome>& outcomes) {
+  return Conclusion(request, outcomes).record();
+}
+
+}  // namespace drift

@@ -1,0 +1,138 @@
+#include "driftaudit/knobs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "driftaudit/error.hpp"
+
+namespace drift {
+namespace {
+
+constexpr const char* kExample =
+    "as in --knob threads=1,2 or --knob ATEN_CPU_CAPABILITY=,default,avx2 (nothing: unset)";
+constexpr std::array kNamed = {"threads", "cache", "prompt-order", "sampler"};
+constexpr std::string_view kVariable = "env:";
+
+Error refusal(const std::string& text, const std::string& what) {
+  return usage_error(fmt::format("--knob {}: {}", text, what), kExample);
+}
+
+bool is_variable(const std::string& name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+bool has_capital(const std::string& name) {
+  return std::any_of(name.begin(), name.end(), [](unsigned char c) { return std::isupper(c); });
+}
+
+/// Values between commas.
+std::vector<std::string> split_values(const std::string& text, std::string_view list) {
+  std::vector<std::string> values(1);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == ',') {
+      values.emplace_back();
+      continue;
+    }
+    if (list[i] == '\\') {
+      ++i;
+      if (i == list.size() || (list[i] != ',' && list[i] != '\\')) {
+        throw refusal(text, "a backslash stands before a comma or a backslash alone");
+      }
+    }
+    values.back() += list[i];
+  }
+  return values;
+}
+
+bool is_thread_count(const std::string& value) {
+  std::uint32_t count = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, count);
+  return error == std::errc() && stop == end && value[0] != '0' && count <= 1024;
+}
+
+/// What a named knob says of a value; empty: it takes it.
+std::string problem_of(const std::string& name, const std::string& value) {
+  const auto one_of = [&](const char* a, const char* b) {
+    return value == a || value == b ? "" : fmt::format("\"{}\" is neither {} nor {}", value, a, b);
+  };
+  if (name == "threads") {
+    return is_thread_count(value) ? ""
+                                  : fmt::format("\"{}\" is not a number from 1 to 1024", value);
+  }
+  if (name == "cache") {
+    return one_of("on", "off");
+  }
+  if (name == "prompt-order") {
+    return one_of("given", "reversed");
+  }
+  return name == "sampler" ? one_of("torch", "fixed") : "";
+}
+
+/// The knob's name of what stands before the `=`.
+std::string name_of_knob(const std::string& text, const std::string& word) {
+  if (!is_variable_knob(word)) {
+    return word;
+  }
+  const bool prefixed = word.starts_with(kVariable);
+  const std::string name = prefixed ? word.substr(kVariable.size()) : word;
+  if (!is_variable(name) || (!prefixed && !has_capital(name))) {
+    throw refusal(text, fmt::format("no such knob; it is {}, or an environment variable (one "
+                                    "without a capital letter as env:NAME)",
+                                    fmt::join(kNamed, ", ")));
+  }
+  if (!is_variable_knob(name) || name == "build") {
+    throw refusal(text, "a variable of that name can't be swept");
+  }
+  return name;
+}
+
+}  // namespace
+
+bool is_variable_knob(const std::string& name) {
+  return std::find(kNamed.begin(), kNamed.end(), name) == kNamed.end();
+}
+
+Knob parse_knob(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw refusal(text, "not NAME=VALUE,VALUE");
+  }
+  Knob knob;
+  knob.name = name_of_knob(text, text.substr(0, equals));
+  knob.values = split_values(text, std::string_view(text).substr(equals + 1));
+  if (knob.values.size() < 2) {
+    throw refusal(text, "one value moves nothing; a knob takes two or more");
+  }
+  for (auto value = knob.values.begin(); value != knob.values.end(); ++value) {
+    if (const std::string problem = problem_of(knob.name, *value); !problem.empty()) {
+      throw refusal(text, problem);
+    }
+    if (std::find(knob.values.begin(), value, *value) != value) {
+      throw refusal(text, fmt::format("\"{}\" stands there twice", *value));
+    }
+  }
+  return knob;
+}
+
+std::vector<Knob> parse_knobs(const std::vector<std::string>& texts) {
+  std::vector<Knob> knobs;
+  for (const std::string& text : texts) {
+    Knob knob = parse_knob(text);
+    for (const Knob& other : knobs) {
+      if (other.name == knob.name) {
+        throw refusal(text, "the knob is named twice; put all of its values into one");
+      }
+    }
+    knobs.push_back(std::move(knob));
+  }
+  return knobs;
+}
+
+}  // namespace drift

@@ -1,0 +1,317 @@
+#include <array>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
+#include "driftaudit/hash.hpp"
+#include "driftaudit/measure.hpp"
+#include "driftaudit/paths.hpp"
+#include "driftaudit/sweep.hpp"
+
+#include "bisect/probe_store.hpp"
+#include "sweep/conclude.hpp"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kTurns = 2;
+
+std::string values_text(const PlannedCell& cell) {
+  std::string text = fmt::format("build {}\n", cell.build);
+  for (const auto& [name, value] : cell.values) {
+    text += fmt::format("{}={}\n", name, value);
+  }
+  return text;
+}
+
+std::string sweep_key(const SweepRequest& request) {
+  Sha256 digest;
+  digest.update(request.identity);
+  for (const PlannedCell& cell : request.cells) {
+    digest.update(values_text(cell));
+  }
+  return digest.hex().substr(0, 24);
+}
+
+/// Leaves of each step what cells are compared by.
+void strip(Report& report) {
+  for (Run& run : report.runs) {
+    for (Step& step : run.steps) {
+      step.top = {};
+    }
+  }
+}
+
+bool is_interruption(const std::exception_ptr& problem) {
+  try {
+    std::rethrow_exception(problem);
+  } catch (const Error& error) {
+    return error.status() == Status::kInterrupted || error.status() == Status::kTerminated;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool disk_is_full() {
+  constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;
+  return free_disk_bytes(cache_folder()) < kLeastFree;
+}
+
+/// One of a cell's two runs.
+struct Turn {
+  std::size_t cell = 0;
+  std::size_t number = 0;
+};
+
+/// All cells at work. What threads share is behind one lock.
+class Sweep {
+ public:
+  Sweep(const SweepRequest& request, const CellRunner& run, Progress& progress)
+      : request_(request),
+        run_(run),
+        progress_(progress),
+        store_("sweep", sweep_key(request), progress),
+        cells_(request.cells.size()),
+        outcomes_(request.cells.size()) {
+    if (const std::size_t kept = store_.kept(); kept > 0) {
+      progress_.note(fmt::format("going on where an earlier run stopped: {} run{} at hand", kept,
+                                 kept == 1 ? " is" : "s are"));
+    }
+  }
+
+  std::vector<CellOutcome> outcomes() {
+    progress_.start("sweeping, two runs a cell", kTurns * cells_.size(), Progress::Unit::kItems);
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < request_.jobs; ++i) {
+      others.emplace_back([this] { work(); });
+    }
+    work();
+    for (std::jthread& other : others) {
+      other.join();
+    }
+    if (problem_) {
+      std::rethrow_exception(problem_);
+    }
+    progress_.finish();
+    return std::move(outcomes_);
+  }
+
+  /// To be called when the result is safe.
+  void done() { store_.remove(); }
+
+ private:
+  /// Both runs of a cell, as they come.
+  struct CellState {
+    std::array<std::optional<Report>, kTurns> answers;
+    std::array<std::optional<Error>, kTurns> failures;
+    bool settled = false;
+  };
+
+  void work() {
+    try {
+      while (const std::optional<Turn> turn = next_turn()) {
+        take_turn(*turn);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      // An interruption ends every run that is at work, each with its own error.
+      if (!problem_ || is_interruption(std::current_exception())) {
+        problem_ = std::current_exception();
+      }
+    }
+  }
+
+  /// The next run that is worth its time: none after a problem, and no second one of a cell whose
+  /// first one has failed.
+  std::optional<Turn> next_turn() {
+    const std::lock_guard lock(mutex_);
+    while (!problem_ && next_ < kTurns * cells_.size()) {
+      const Turn turn{next_ / kTurns, next_ % kTurns};
+      ++next_;
+      if (!cells_[turn.cell].settled) {
+        return turn;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string name_of(const Turn& turn) const {
+    return fmt::format("{} {}", turn.cell, turn.number);
+  }
+
+  void take_turn(const Turn& turn) {
+    std::optional<Report> answer = kept_answer(turn);
+    const bool kept = answer.has_value();
+    std::optional<Error> failure;
+    if (!kept) {
+      try {
+        answer = run_(turn.cell);
+      } catch (const Error& error) {
+        if (is_interruption(std::current_exception())) {
+          throw;
+        }
+        if (disk_is_full()) {
+          throw trouble(error.what(),
+                        "the disk is full; free some space, and the same command goes on");
+        }
+        failure = error;
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    if (answer && !kept) {
+      store_.keep_answer(name_of(turn), *answer);
+    }
+    cells_[turn.cell].answers[turn.number] = std::move(answer);
+    cells_[turn.cell].failures[turn.number] = std::move(failure);
+    settle_if_done(turn.cell);
+    advance();
+  }
+
+  std::optional<Report> kept_answer(const Turn& turn) {
+    const std::lock_guard lock(mutex_);
+    return store_.answer(name_of(turn));
+  }
+
+  void settle_if_done(std::size_t index) {
+    CellState& cell = cells_[index];
+    const auto is_done = [&](std::size_t number) {
+      return cell.answers[number] || cell.failures[number];
+    };
+    if (cell.settled || !is_done(0) || (!cell.failures[0] && !is_done(1))) {
+      return;
+    }
+    cell.settled = true;
+    CellOutcome& outcome = outcomes_[index];
+    const std::optional<Error>& failure = cell.failures[0] ? cell.failures[0] : cell.failures[1];
+    if (failure) {
+      outcome.reason = failure->what();
+      progress_.note(fmt::format("cell {} failed: {}", index + 1, outcome.reason));
+    } else {
+      judge(index, cell, outcome);
+    }
+    cell.answers = {};
+  }
+
+  /// Holds a cell's two runs against each other.
+  void judge(std::size_t index, CellState& cell, CellOutcome& outcome) {
+    Report& first = *cell.answers[0];
+    Report& again = *cell.answers[1];
+    outcome.repeatable = answer_digest(first) == answer_digest(again);
+    for (Report* report : {&first, &again}) {
+      report->tool = request_.tool;
+      report->builds.at(0).repeatable = outcome.repeatable;
+    }
+    if (!outcome.repeatable) {
+      outcome.reason = parting_of(first, again);
+      progress_.note(fmt::format("cell {} is nondeterministic: {}", index + 1, outcome.reason));
+    }
+    if (!request_.keep_cells.empty()) {
+      save(first, cell_name(index), outcome);
+      if (!outcome.repeatable) {
+        save(again, cell_name(index) + "-again", outcome);
+      }
+    }
+    strip(first);
+    outcome.answer = std::move(first);
+  }
+
+  std::string cell_name(std::size_t index) const {
+    const std::size_t digits = std::to_string(cells_.size()).size();
+    return fmt::format("cell-{:0{}}", index + 1, digits);
+  }
+
+  void save(const Report& report, const std::string& name, CellOutcome& outcome) const {
+    outcome.reports.push_back(name + ".json.zst");
+    write_report(report, request_.keep_cells / outcome.reports.back());
+  }
+
+  void advance() {
+    std::uint64_t done = 0;
+    for (const CellState& cell : cells_) {
+      const auto answered = [&](std::size_t i) { return cell.answers[i] || cell.failures[i]; };
+      done += cell.settled ? kTurns : (answered(0) ? 1U : 0U) + (answered(1) ? 1U : 0U);
+    }
+    progress_.update(done);
+  }
+
+  const SweepRequest& request_;
+  const CellRunner& run_;
+  Progress& progress_;
+  ProbeStore store_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;  ///< turns are taken in order
+  std::vector<CellState> cells_;
+  std::vector<CellOutcome> outcomes_;
+  std::exception_ptr problem_;
+};
+
+/// Errors: no cell ran.
+void require_some(const std::vector<CellOutcome>& outcomes) {
+  for (const CellOutcome& outcome : outcomes) {
+    if (outcome.answer) {
+      return;
+    }
+  }
+  throw trouble(fmt::format("every cell failed; the first: {}", outcomes.at(0).reason),
+                "audit one of the builds with one of the settings to see more");
+}
+
+/// The tokens that the record names.
+void add_tokens(const std::vector<CellOutcome>& outcomes, Report& report) {
+  for (const SweepKnob& knob : report.sweep->knobs) {
+    if (!knob.first_token_change) {
+      continue;
+    }
+    const SweepTokenChange& change = *knob.first_token_change;
+    for (const auto& [cell, id] :
+         {std::pair(change.cells.a, change.before), std::pair(change.cells.b, change.after)}) {
+      const std::map<std::int32_t, std::string>& tokens = outcomes[cell].answer->tokens;
+      if (const auto at = tokens.find(id); at != tokens.end()) {
+        report.tokens.insert(*at);
+      }
+    }
+  }
+}
+
+Report report_of(const SweepRequest& request, const std::vector<CellOutcome>& outcomes) {
+  Report report;
+  report.kind = "sweep";
+  report.tool = request.tool;
+  report.created = utc_now();
+  report.host = this_host();
+  report.prompts = request.prompts;
+  report.settings = request.settings;
+  for (const CellOutcome& outcome : outcomes) {
+    if (outcome.answer) {
+      report.model = outcome.answer->model;
+      report.builds.push_back(outcome.answer->builds.at(0));
+    }
+  }
+  report.sweep = sweep_record(request, outcomes);
+  add_tokens(outcomes, report);
+  return report;
+}
+
+}  // namespace
+
+Report run_sweep(const SweepRequest& request, const CellRunner& run, Progress& progress) {
+  Sweep sweep(request, run, progress);
+  try {
+    const std::vector<CellOutcome> outcomes = sweep.outcomes();
+    require_some(outcomes);
+    Report report = report_of(request, outcomes);
+    sweep.done();
+    return report;
+  } catch (const Error& error) {
+    if (is_interruption(std::current_exception())) {
+      throw Error(error.status(), error.what(), "the same command goes on from here");
+    }
+    throw;
+  }
+}
+
+}  // namespace drift

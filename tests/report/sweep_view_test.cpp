@@ -1,0 +1,106 @@
+#include "report/sweep_view.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/made_report.hpp"
+
+namespace drift {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::size_t kWidth = 120;
+
+std::string table_of(const Report& report) { return report_table(report, false, kWidth); }
+
+TEST(SweepTable, HasARowForEveryCell) {
+  const std::string table = table_of(sweep_report());
+  EXPECT_THAT(table, HasSubstr("· greedy, 5 cells, two runs each\n"
+                               "base  threads=1 · MKL_CBWR unset · cache=on\n"));
+  EXPECT_THAT(table, HasSubstr("\n   1  1.10.1  base           avx2     A\n"));
+  EXPECT_THAT(table, HasSubstr("\n   2  1.10.1  threads=2      avx2     B\n"));
+  EXPECT_THAT(table, HasSubstr("nondeterministic\n"));
+  EXPECT_THAT(table, HasSubstr("–        failed\n"));
+}
+
+TEST(SweepTable, SaysHowManyPairsEachKnobMoved) {
+  const std::string table = table_of(sweep_report());
+  EXPECT_THAT(table, HasSubstr("threads       1  in 1        in 1\n"));
+  EXPECT_THAT(table, HasSubstr("MKL_CBWR      1  in none     in none\n"));
+  EXPECT_THAT(table, HasSubstr("cache         0  –           –\n"));
+}
+
+TEST(SweepTable, WarnsBeforeAllElse) {
+  const std::string table = table_of(sweep_report());
+  EXPECT_EQ(table.rfind("warning  cell 4 (1.10.1, MKL_CBWR=AVX) doesn't repeat itself: ", 0), 0U)
+      << table;
+  EXPECT_LT(table.find("warning  cell 5 (1.10.1, MKL_CBWR=SSE2) failed: killed"),
+            table.find("model mini"));
+}
+
+TEST(SweepTable, ShowsTheFirstCellsOfMany) {
+  Report report = sweep_report();
+  report.sweep->cells.resize(100, report.sweep->cells[0]);
+  EXPECT_THAT(table_of(report), HasSubstr("… and 36 cells: see the report\n"));
+}
+
+TEST(SweepVerdict, SaysWhatMovedAndByWhichPairs) {
+  const Verdict verdict = sweep_verdict(sweep_report());
+  EXPECT_EQ(verdict.headline,
+            "moved bits and tokens: threads; moved nothing: MKL_CBWR; nothing to compare: cache");
+  EXPECT_EQ(
+      verdict.details.at(0),
+      "threads: bits and tokens differ in the one pair of cells that differs in it alone; "
+      "the earliest token: \" the\" became \"\\n\" at prompt 2, step 3 (greedy), cells 1 and 2");
+  EXPECT_EQ(verdict.details.at(1), "threads is known to split sums");
+  EXPECT_EQ(verdict.details.at(2),
+            "MKL_CBWR: bits are equal in the one pair of cells that differs in it alone");
+  EXPECT_EQ(verdict.details.at(3), "MKL_CBWR is known to pin paths");
+  EXPECT_THAT(verdict.details, Contains("class A: cells 1, 3"));
+  EXPECT_THAT(verdict.details, Not(Contains(HasSubstr("cache"))));
+}
+
+TEST(SweepVerdict, TellsBitsFromTokens) {
+  Report report = sweep_report();
+  report.sweep->knobs[0].moves_tokens = false;
+  report.sweep->knobs[0].pairs_tokens = 0;
+  report.sweep->knobs[0].first_token_change.reset();
+  EXPECT_THAT(sweep_verdict(report).headline, HasSubstr("moved bits, no token: threads;"));
+  EXPECT_THAT(sweep_verdict(report).details.at(0), HasSubstr("bits differ in the one pair"));
+  report.sweep->knobs[0].pairs = 3;
+  EXPECT_EQ(
+      sweep_verdict(report).details.at(0),
+      "threads: bits differ in 1 of 3 pairs of cells that differ in it alone, tokens in none");
+}
+
+TEST(SweepVerdict, PointsToTheAuditOfTwoCells) {
+  Report report = sweep_report();
+  report.builds[1].threads = 2;
+  const Verdict verdict = sweep_verdict(report);
+  ASSERT_EQ(verdict.next.size(), 1U);
+  EXPECT_THAT(verdict.next[0].question, HasSubstr("by how much does threads move the logits"));
+  EXPECT_THAT(verdict.next[0].command, HasSubstr("driftaudit audit 1.10.1 1.10.1"));
+  EXPECT_THAT(verdict.next[0].command, HasSubstr("--threads B:2"));
+}
+
+TEST(SweepVerdict, PointsToNoAuditThatWouldDifferOtherwise) {
+  Report report = sweep_report();
+  report.sweep->cells[1].knobs["cache"] = "off";
+  EXPECT_THAT(sweep_verdict(report).next, IsEmpty());
+  report.sweep->cells[0].knobs["cache"] = "off";
+  EXPECT_THAT(sweep_verdict(report).next.at(0).command, HasSubstr("--no-cache"));
+}
+
+TEST(SweepMarkdown, HoldsTheTable) {
+  const std::string markdown = report_markdown(sweep_report());
+  EXPECT_EQ(markdown.rfind("## driftaudit: moved bits and tokens: threads", 0), 0U);
+  EXPECT_THAT(markdown, HasSubstr("```\nwarning  cell 4"));
+}
+
+}  // namespace
+}  // namespace drift

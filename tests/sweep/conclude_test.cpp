@@ -1,0 +1,136 @@
+#include "sweep/conclude.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sweep/worded_report.hpp"
+
+namespace drift {
+namespace {
+
+using test::worded_report;
+using ::testing::ElementsAre;
+
+/// Words as worded_report() takes them; "!" failed, a "?" in front doesn't repeat itself.
+SweepRecord record_of(const std::vector<std::string>& builds, const std::vector<Knob>& knobs,
+                      bool one_at_a_time, const std::vector<std::string>& words) {
+  SweepRequest request;
+  request.builds = builds;
+  request.knobs = knobs;
+  request.one_at_a_time = one_at_a_time;
+  request.cells = planned_cells(builds.size(), knobs, one_at_a_time);
+  EXPECT_EQ(request.cells.size(), words.size());
+  std::vector<CellOutcome> outcomes;
+  for (const std::string& word : words) {
+    CellOutcome& outcome = outcomes.emplace_back();
+    if (word == "!") {
+      outcome.reason = "it crashed";
+      continue;
+    }
+    outcome.repeatable = word[0] != '?';
+    outcome.answer = worded_report(word.substr(outcome.repeatable ? 0 : 1));
+  }
+  return sweep_record(request, outcomes);
+}
+
+const Knob kThreads{"threads", {"1", "2"}};
+const Knob kCache{"cache", {"on", "off"}};
+const Knob kVariable{"NAME", {"", "x", "y"}};
+
+TEST(SweepClasses, HoldCellsOfEqualBitsInTheirOrder) {
+  const SweepRecord record =
+      record_of({"v1"}, {kThreads, kCache}, false, {"abc", "abC", "abc", "abd"});
+  ASSERT_EQ(record.classes.size(), 3U);
+  EXPECT_THAT(record.classes[0].cells, ElementsAre(0, 2));
+  EXPECT_THAT(record.classes[1].cells, ElementsAre(1));
+  EXPECT_THAT(record.classes[2].cells, ElementsAre(3));
+  EXPECT_EQ(record.cells[2].class_index, 0U);
+  EXPECT_EQ(record.cells[2].digest, record.classes[0].digest);
+  EXPECT_EQ(record.cells[3].knobs.at("cache"), "off");
+}
+
+TEST(SweepClasses, HaveNoCellThatFailsOrDiffersFromItself) {
+  const SweepRecord record = record_of({"v1"}, {kVariable}, false, {"ab", "?ab", "!"});
+  ASSERT_EQ(record.classes.size(), 1U);
+  EXPECT_THAT(record.classes[0].cells, ElementsAre(0));
+  EXPECT_EQ(record.cells[1].state, "nondeterministic");
+  EXPECT_EQ(record.cells[1].repeatable, false);
+  EXPECT_FALSE(record.cells[1].digest);
+  EXPECT_EQ(record.cells[1].ran_as, 1U);
+  EXPECT_EQ(record.cells[2].state, "failed");
+  EXPECT_FALSE(record.cells[2].repeatable);
+  EXPECT_FALSE(record.cells[2].ran_as);
+  EXPECT_EQ(record.cells[2].reason, "it crashed");
+  EXPECT_FALSE(record.knobs[0].moves_bits) << "there is no pair left";
+  EXPECT_EQ(record.knobs[0].pairs, 0U);
+}
+
+TEST(SweepKnobs, MoveBitsWhereCellsThatDifferInThemAloneDiffer) {
+  // threads 1 on, 1 off, 2 on, 2 off: the cache moves bits on two threads alone.
+  const SweepRecord record =
+      record_of({"v1"}, {kThreads, kCache}, false, {"abc", "abc", "abc", "aBc"});
+  const SweepKnob& threads = record.knobs.at(0);
+  EXPECT_EQ(threads.name, "threads");
+  EXPECT_EQ(threads.pairs, 2U);
+  EXPECT_EQ(threads.pairs_bits, 1U);
+  EXPECT_EQ(threads.moves_bits, true);
+  EXPECT_EQ(threads.moves_tokens, false);
+  ASSERT_TRUE(threads.differing);
+  EXPECT_EQ(threads.differing->a, 1U);
+  EXPECT_EQ(threads.differing->b, 3U);
+  const SweepKnob& cache = record.knobs.at(1);
+  EXPECT_EQ(cache.pairs, 2U);
+  EXPECT_EQ(cache.pairs_bits, 1U);
+  EXPECT_EQ(cache.differing->a, 2U);
+}
+
+TEST(SweepKnobs, ArentBlamedForPairsThatDifferInTwo) {
+  // One at a time: base, threads 2, cache off; the last two differ in both knobs.
+  const SweepRecord record = record_of({"v1"}, {kThreads, kCache}, true, {"ab", "ab", "aB"});
+  EXPECT_EQ(record.knobs[0].pairs, 1U);
+  EXPECT_EQ(record.knobs[0].moves_bits, false);
+  EXPECT_EQ(record.knobs[1].pairs, 1U);
+  EXPECT_EQ(record.knobs[1].moves_bits, true);
+}
+
+TEST(SweepKnobs, CompareEveryPairOfTheirValues) {
+  const SweepRecord record = record_of({"v1"}, {kVariable}, true, {"ab", "aB", "aB"});
+  EXPECT_EQ(record.knobs[0].pairs, 3U);
+  EXPECT_EQ(record.knobs[0].pairs_bits, 2U);
+}
+
+TEST(SweepKnobs, HaveTheBuildAmongThemWhereThereAreSeveral) {
+  const SweepRecord record = record_of({"v1", "v2"}, {kThreads}, false, {"ab", "ab", "ab", "ac"});
+  EXPECT_EQ(record.knobs.at(0).name, "build");
+  EXPECT_THAT(record.knobs[0].values, ElementsAre("v1", "v2"));
+  EXPECT_EQ(record.knobs[0].pairs, 2U);
+  EXPECT_EQ(record.knobs[0].pairs_tokens, 1U);
+  EXPECT_EQ(record.knobs.at(1).pairs, 2U) << "never across builds";
+  EXPECT_EQ(record_of({"v1"}, {kThreads}, false, {"ab", "ab"}).knobs.at(0).name, "threads");
+}
+
+TEST(SweepKnobs, NameTheEarliestChangedToken) {
+  const SweepRecord record =
+      record_of({"v1"}, {kVariable}, false, {"abcd abcd", "abce abxd", "Abcd abyd"});
+  const SweepKnob& knob = record.knobs[0];
+  EXPECT_EQ(knob.moves_tokens, true);
+  EXPECT_EQ(knob.pairs_tokens, 3U);
+  ASSERT_TRUE(knob.first_token_change);
+  EXPECT_EQ(knob.first_token_change->prompt, 2U);
+  EXPECT_EQ(knob.first_token_change->step, 3U);
+  EXPECT_EQ(knob.first_token_change->mode, "greedy");
+  EXPECT_EQ(knob.first_token_change->before, 'c' - 'a');
+  EXPECT_EQ(knob.first_token_change->after, 'x' - 'a');
+  EXPECT_EQ(knob.first_token_change->cells.a, 0U);
+  EXPECT_EQ(knob.first_token_change->cells.b, 1U);
+}
+
+TEST(Parting, IsTheFirstStepThatTwoRunsDiffersIn) {
+  EXPECT_EQ(parting_of(worded_report("ab ab"), worded_report("ab aB")),
+            "its two runs differ from step 2 of prompt 2 (greedy) on");
+  EXPECT_EQ(parting_of(worded_report("ab ab"), worded_report("abc ab")),
+            "its two runs differ from step 3 of prompt 1 (greedy) on");
+}
+
+}  // namespace
+}  // namespace drift
