@@ -17,7 +17,22 @@ struct ElementDifference {
   std::uint64_t non_finite = 0;  ///< NaN and infinities on both sides
 };
 
-/// Compares element by element. Errors (trouble): they are not of one length.
+/// Compares piece by piece, so that large tensors need not stand in memory as floats.
+class ElementComparison {
+ public:
+  /// The next elements. Errors (trouble): the pieces are not of one length.
+  void add(std::span<const float> a, std::span<const float> b);
+  ElementDifference difference() const;
+
+ private:
+  ElementDifference sums_;
+  std::uint64_t finite_ = 0;      ///< pairs of finite numbers
+  std::uint64_t comparable_ = 0;  ///< pairs without NaN
+  double sum_abs_ = 0;
+  double sum_ulp_ = 0;
+};
+
+/// Compares all at once. Errors (trouble): they are not of one length.
 ElementDifference compare_elements(std::span<const float> a, std::span<const float> b);
 
 }  // namespace drift

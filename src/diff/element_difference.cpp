@@ -22,37 +22,42 @@ double mean(double sum, std::uint64_t count) {
 
 }  // namespace
 
-ElementDifference compare_elements(std::span<const float> a, std::span<const float> b) {
+void ElementComparison::add(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) {
     throw trouble(
         fmt::format("tensors of {} and {} elements can't be compared", a.size(), b.size()));
   }
-  ElementDifference difference;
-  difference.elements = a.size();
-  std::uint64_t finite = 0;
-  std::uint64_t comparable = 0;
-  double sum_abs = 0;
-  double sum_ulp = 0;
+  sums_.elements += a.size();
   for (std::size_t i = 0; i < a.size(); ++i) {
-    difference.non_finite += count_non_finite(a[i], b[i]);
+    sums_.non_finite += count_non_finite(a[i], b[i]);
     if (std::isfinite(a[i]) && std::isfinite(b[i])) {
       const double change = std::abs(double{b[i]} - double{a[i]});
-      difference.max_abs = std::max(difference.max_abs, change);
-      sum_abs += change;
-      ++finite;
+      sums_.max_abs = std::max(sums_.max_abs, change);
+      sum_abs_ += change;
+      ++finite_;
     }
     if (const std::uint64_t ulp = ulp_distance(a[i], b[i]); ulp != kUlpNan) {
-      difference.max_ulp = std::max(difference.max_ulp, ulp);
-      sum_ulp += static_cast<double>(ulp);
-      ++comparable;
+      sums_.max_ulp = std::max(sums_.max_ulp, ulp);
+      sum_ulp_ += static_cast<double>(ulp);
+      ++comparable_;
     }
-    difference.changed +=
+    sums_.changed +=
         std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i]) ? 1U : 0U;
   }
+}
+
+ElementDifference ElementComparison::difference() const {
+  ElementDifference difference = sums_;
   difference.same = difference.changed == 0;
-  difference.mean_abs = mean(sum_abs, finite);
-  difference.mean_ulp = mean(sum_ulp, comparable);
+  difference.mean_abs = mean(sum_abs_, finite_);
+  difference.mean_ulp = mean(sum_ulp_, comparable_);
   return difference;
+}
+
+ElementDifference compare_elements(std::span<const float> a, std::span<const float> b) {
+  ElementComparison comparison;
+  comparison.add(a, b);
+  return comparison.difference();
 }
 
 }  // namespace drift
