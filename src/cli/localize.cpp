@@ -11,6 +11,8 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/report.hpp"
+#include "driftaudit/reveal_run.hpp"
+#include "driftaudit/reveal_run.hpp"
 
 #include "cli/byte_count.hpp"
 #include "cli/checks.hpp"
@@ -107,11 +109,42 @@ LocalizeRequest request_for(const LocalizeOptions& options, const Model& model,
   return request;
 }
 
+/// The first function that changed by itself and whose order can be asked for, with the lengths at
+/// which to ask: the first that differs, and one of two vectors of eight.
+std::optional<std::pair<std::string, std::vector<std::size_t>>> order_to_reveal(
+    const LocalizeRecord& record) {
+  constexpr std::size_t kTwoVectors = 16;
+  const std::vector<std::string>& known = revealed_operations();
+  for (const IsolatedOperation& isolated : record.isolation) {
+    if (!isolated.lengths_differ.empty() &&
+        std::find(known.begin(), known.end(), isolated.function) != known.end()) {
+      // Shorter sums than of three terms have but one order.
+      std::vector<std::size_t> lengths{
+          std::max<std::size_t>(isolated.lengths_differ.front().first, 3)};
+      if (lengths[0] != kTwoVectors) {
+        lengths.push_back(kTwoVectors);
+      }
+      return std::make_pair(isolated.function, std::move(lengths));
+    }
+  }
+  return std::nullopt;
+}
+
 Status localize(const LocalizeOptions& options) {
   check(options);
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
   const Model model = open_run_model(options.run, *progress);
-  put_out(options.output, run_localize(request_for(options, model, *progress), model, *progress));
+  const LocalizeRequest request = request_for(options, model, *progress);
+  Report report = run_localize(request, model, *progress);
+  if (const auto order = order_to_reveal(*report.localize)) {
+    RevealRequest reveal;
+    reveal.sides = request.audit.sides;
+    reveal.question.operation = order->first;
+    reveal.lengths = order->second;
+    reveal.timeout_seconds = options.run.runner_timeout;
+    report.reveal = run_reveal(reveal, *progress).reveal;
+  }
+  put_out(options.output, report);
   return Status::kDone;
 }
 

@@ -156,12 +156,12 @@ class FieldReader {
   }
   template <class T>
   void if_set(const char* key, std::optional<T>& to) {
-    if (const JsonValue* value = optional(key)) {
+    if (const JsonValue* value = find(key)) {
       take(Place(place_, key), *value, to.emplace());
     }
   }
   void if_set(const char* key, std::map<std::string, double>& to) {
-    if (const JsonValue* value = optional(key)) {
+    if (const JsonValue* value = find(key)) {
       take(Place(place_, key), *value, to);
     }
   }
@@ -169,7 +169,7 @@ class FieldReader {
   /// A value that keeps its default when the key is left out.
   template <class T>
   void if_there(const char* key, T& to) {
-    if (const JsonValue* value = optional(key)) {
+    if (const JsonValue* value = find(key)) {
       take(Place(place_, key), *value, to);
     }
   }
@@ -192,7 +192,7 @@ class FieldReader {
     }
   }
   void hex_if_set(const char* key, std::optional<std::uint64_t>& to) {
-    const JsonValue* value = optional(key);
+    const JsonValue* value = find(key);
     if (value == nullptr) {
       return;
     }
@@ -223,8 +223,14 @@ class FieldReader {
     to = name[0];
   }
 
+  /// The value of a key that may be left out, or null.
+  const JsonValue* find(const char* key) {
+    asked_.emplace_back(key);
+    return object_.find(key);
+  }
+
   const JsonValue& required(const char* key) {
-    const JsonValue* value = optional(key);
+    const JsonValue* value = find(key);
     if (value == nullptr) {
       throw Place(place_, key).error("missing");
     }
@@ -241,11 +247,6 @@ class FieldReader {
   }
 
  private:
-  const JsonValue* optional(const char* key) {
-    asked_.emplace_back(key);
-    return object_.find(key);
-  }
-
   const Place& place_;
   const JsonValue& object_;
   std::vector<std::string_view> asked_;
@@ -366,6 +367,9 @@ class ReportReader {
       take_bisect(reader, report.bisect.emplace());
     } else if (report.kind == "localize") {
       reader("localize", report.localize.emplace());
+      if (const JsonValue* reveal = reader.find("reveal")) {
+        take_reveal(*reveal, report);
+      }
     } else if (report.kind == "sweep") {
       reader("sweep", report.sweep.emplace());
       check_sweep(report);

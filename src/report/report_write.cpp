@@ -307,6 +307,10 @@ void write_answers(Lines& lines, const Report& report) {
     write_found(lines, "bisect", *report.bisect);
   } else if (report.localize) {
     write_found(lines, "localize", *report.localize);
+    if (report.reveal) {
+      lines.text() += ",\n";
+      write_reveal(lines, *report.reveal);
+    }
   } else if (report.sweep) {
     write_sweep(lines, *report.sweep);
   } else {
@@ -322,17 +326,18 @@ void write_to(const Report& report, const Sink& sink) {
   write_key(lines, "tool", report.tool);
   write_key(lines, "created", report.created);
   write_key(lines, "host", report.host);
-  if (!report.reveal) {
+  const bool of_a_model = report.kind != "reveal";
+  if (of_a_model) {
     write_key(lines, "model", report.model);
     write_key(lines, "prompts", report.prompts);
     write_key(lines, "settings", report.settings);
   }
   write_lines(lines, "builds", report.builds);
   lines.text() += ",\n";
-  if (report.reveal) {
-    write_reveal(lines, *report.reveal);
-  } else {
+  if (of_a_model) {
     write_answers(lines, report);
+  } else {
+    write_reveal(lines, report.reveal.value());
   }
   write_optional(lines, report);
   lines.text() += "}\n";

@@ -251,22 +251,32 @@ void add_unproved(const Report& report, std::vector<std::string>& details) {
 
 }  // namespace
 
-std::string reveal_table(const Report& report, bool colour, std::size_t width) {
+std::string reveal_orders(const Report& report, bool colour, std::size_t width) {
   const std::string side = report.builds.size() < 2 ? "" : "   ";
-  std::string text =
-      heading(report) + fmt::format("\nlength  {}{:<14}{}\n", side, "rows replayed", "order");
+  std::string text = fmt::format("length  {}{:<14}{}\n", side, "rows replayed", "order");
   for (const RevealedOrder& order : report.reveal->trees) {
     text += row_of(report, order, colour, width);
   }
   return text;
 }
 
-Verdict reveal_verdict(const Report& report) {
-  std::vector<std::string> details;
+std::string reveal_table(const Report& report, bool colour, std::size_t width) {
+  return heading(report) + "\n" + reveal_orders(report, colour, width);
+}
+
+std::vector<std::string> reveal_details(const Report& report) {
+  std::vector<std::string> details{reveal_headline(report)};
   add_orders(report, details);
   add_proofs(report, details);
   add_unproved(report, details);
-  return {{}, reveal_headline(report), std::move(details), {}, suggestions(report)};
+  return details;
+}
+
+Verdict reveal_verdict(const Report& report) {
+  std::vector<std::string> details = reveal_details(report);
+  std::string headline = std::move(details.front());
+  details.erase(details.begin());
+  return {{}, std::move(headline), std::move(details), {}, suggestions(report)};
 }
 
 }  // namespace drift

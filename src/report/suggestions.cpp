@@ -260,7 +260,7 @@ void suggest_after_localizing(const Report& report, std::vector<Suggestion>& nex
   const LocalizeRecord& record = *report.localize;
   for (const SourceHint& hint : record.sources) {
     if (const std::string name = revealed_name(hint.function);
-        !name.empty() && report.builds.size() == 2) {
+        !name.empty() && !report.reveal && report.builds.size() == 2) {
       std::string command = fmt::format("driftaudit reveal {}", name);
       for (const BuildRecord& build : report.builds) {
         command += " " + quoted(visible(build.label));

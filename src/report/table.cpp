@@ -265,6 +265,7 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   }
   if (report.localize) {
     return warning_lines(verdict, look) + localize_table(view, colour) + "\n" +
+           (report.reveal ? reveal_orders(report, colour, look.width) + "\n" : "") +
            ending(verdict, look);
   }
   if (report.reveal) {

@@ -225,11 +225,13 @@ Verdict verdict_of(const Report& report) {
     return bisect_verdict(report);
   }
   if (report.localize) {
-    return {warnings(report),
-            localize_headline(report),
-            localize_details(report),
-            {},
-            suggestions(report)};
+    std::vector<std::string> clauses = localize_details(report);
+    if (report.reveal) {
+      const std::vector<std::string> orders = reveal_details(report);
+      clauses.insert(clauses.end(), orders.begin(), orders.end());
+    }
+    return {
+        warnings(report), localize_headline(report), std::move(clauses), {}, suggestions(report)};
   }
   if (report.reveal) {
     return reveal_verdict(report);

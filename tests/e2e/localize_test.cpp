@@ -80,8 +80,29 @@ TEST_F(Localize, NamesSoftmaxFromEightElementsOnUnderAvx2) {
   EXPECT_THAT(found.compare, HasSubstr("https://github.com/pytorch/pytorch/compare/302ee7bfb604"));
   EXPECT_THAT(run.out, HasSubstr("attn.softmax changed by itself, in each of 4 blocks\n"));
   EXPECT_THAT(run.out, HasSubstr("others only carry a change on"));
-  EXPECT_THAT(run.out, HasSubstr("driftaudit reveal softmax"));
   EXPECT_THAT(run.out, HasSubstr("SoftMaxKernel.cpp"));
+}
+
+TEST_F(Localize, RevealsBothFoldsOfSoftmaxInTheSameRun) {
+  if (!cpu_has_avx2()) {
+    GTEST_SKIP() << "this CPU has no AVX2";
+  }
+  const ProgramRun run = localize(
+      {january(), december(), "--env", "ATEN_CPU_CAPABILITY=avx2", "--prompt", kArithmetic});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Report report = read_report(folder() / "report.json");
+  ASSERT_TRUE(report.reveal);
+  EXPECT_EQ(report.reveal->operation, "softmax");
+  EXPECT_EQ(report.reveal->lengths, (std::vector<std::uint64_t>{8, 16}));
+  ASSERT_EQ(report.reveal->trees.size(), 4U);
+  for (const RevealedOrder& order : report.reveal->trees) {
+    EXPECT_EQ(order.status, "proved") << order.length;
+  }
+  EXPECT_EQ(report.reveal->trees[2].tree,
+            "(((((((0+8)+(1+9))+(2+10))+(3+11))+(4+12))+(5+13))+(6+14))+(7+15)");
+  EXPECT_EQ(report.reveal->trees[3].tree,
+            "(((0+8)+(4+12))+((2+10)+(6+14)))+(((1+9)+(5+13))+((3+11)+(7+15)))");
+  EXPECT_THAT(run.out, HasSubstr("softmax adds in another order at 8 and 16 elements"));
 }
 
 TEST_F(Localize, FindsNothingOnGenericKernels) {

@@ -42,6 +42,18 @@ TEST(LocalizeTable, SaysWhatHappensToTheFunctionByItself) {
   EXPECT_THAT(table, HasSubstr("fold by itself: not tried, its inputs aren't known\n"));
 }
 
+TEST(LocalizeTable, TellsTheOrdersThatWereRevealed) {
+  Report report = localize_report();
+  EXPECT_THAT(table_of(report), HasSubstr("driftaudit reveal softmax"));
+  report.reveal = reveal_report().reveal;
+  const std::string table = table_of(report);
+  EXPECT_THAT(table, HasSubstr("     4  B  1000 of 1000  fold 2 apart, neighbours\n"));
+  EXPECT_THAT(table, HasSubstr("verdict  attn.softmax changed by itself"));
+  EXPECT_THAT(table,
+              HasSubstr("  softmax adds in another order at 4 elements, in the same at 2\n"));
+  EXPECT_THAT(table, Not(HasSubstr("driftaudit reveal softmax"))) << "it was";
+}
+
 TEST(LocalizeTable, WarnsOfASideThatDoesNotRepeatItself) {
   Report report = localize_report();
   report.builds[1].repeatable = false;

@@ -317,6 +317,17 @@ TEST_F(ReportJson, RefusesALocalizationThatIsNone) {
               HasSubstr("/localize/isolation/0/conditions/0/condition: unknown value"));
 }
 
+TEST_F(ReportJson, KeepsTheOrdersThatALocalizationRevealed) {
+  Report report = localize_report();
+  report.reveal = reveal_report().reveal;
+  const std::string json = report_json(report);
+  const Report back = read(json);
+  EXPECT_EQ(report_json(back), json);
+  ASSERT_TRUE(back.localize && back.reveal);
+  EXPECT_EQ(back.reveal->trees.size(), 8U);
+  EXPECT_FALSE(read(report_json(localize_report())).reveal);
+}
+
 TEST_F(ReportJson, RefusesARevealThatContradictsItself) {
   const Report report = reveal_report();
   EXPECT_THAT(refusal_with("\"tree\":\"((0+1)+2)+3\"", "\"tree\":\"(0+1)+2\"", report),

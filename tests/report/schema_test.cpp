@@ -42,6 +42,9 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
+  Report with_orders = localize_report();
+  with_orders.reveal = reveal_report().reveal;
+  EXPECT_TRUE(accepts(json::parse(report_json(with_orders))));
 }
 
 TEST_F(ReportSchema, AcceptsReportsOfBefore) {
