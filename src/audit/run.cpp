@@ -292,6 +292,11 @@ Report compare_saved(const SavedSide& a, const SavedSide& b, bool common, const 
   capture.run();
   report.tokens = used_tokens(report, request, nullptr);
   conclude(capture.comparison(), request, report);
+  const std::string& dtype_a = a.report->settings.dtype;
+  const std::string& dtype_b = b.report->settings.dtype;
+  if (dtype_a != dtype_b) {
+    report.warnings.push_back(fmt::format("dtype: {} and {}", dtype_a, dtype_b));
+  }
   return report;
 }
 

@@ -180,6 +180,14 @@ TEST(DifferingConditions, AreThoseThatMayMoveBits) {
                   "program: driftaudit 1 and driftaudit 2"));
 }
 
+TEST(DifferingConditions, NameAnotherDtype) {
+  Report other = made_record();
+  other.settings.dtype = "bfloat16";
+  EXPECT_THAT(
+      compare_saved(saved(made_record(), "a.json"), saved(other, "b.json"), false, "t").warnings,
+      ::testing::Contains("dtype: float32 and bfloat16"));
+}
+
 TEST(DifferingConditions, OfTwoBuildsThatBothRanNowAreNoNews) {
   Report report = made_record();
   report.builds.resize(2);
