@@ -31,9 +31,8 @@ class Capture {
     for (std::size_t i = 0; i < request.sides.size(); ++i) {
       const Side& side = request.sides[i];
       fed_.push_back(forced && i > 0 && !side.saved);
-      sources_.push_back(
-          side.saved ? saved_source(*side.saved)
-                     : live_source(request, *model, i, plan_tasks(request, end_of_text, fed_[i])));
+      sources_.push_back(side.saved ? saved_source(*side.saved)
+                                    : live(i, plan_tasks(request, end_of_text, fed_[i])));
     }
     if (!request.logits.empty()) {
       logits_ = std::make_unique<LogitsWriter>(request.logits, report.model.vocab_size);
@@ -69,6 +68,13 @@ class Capture {
   Comparison& comparison() { return comparison_; }
 
  private:
+  std::unique_ptr<StepSource> live(std::size_t side, std::vector<wire::Task> tasks) const {
+    if (model_ == nullptr) {
+      throw trouble("a side that isn't saved needs a model to run");
+    }
+    return live_source(request_, *model_, side, std::move(tasks));
+  }
+
   /// One task on all sides, step by step; `planned` steps were planned before it.
   void run_task(const wire::Task& task, std::uint32_t prompt, std::uint64_t planned) {
     const std::size_t first_run = report_.runs.size();
