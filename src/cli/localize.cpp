@@ -12,7 +12,6 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/report.hpp"
 #include "driftaudit/reveal_run.hpp"
-#include "driftaudit/reveal_run.hpp"
 
 #include "cli/byte_count.hpp"
 #include "cli/checks.hpp"

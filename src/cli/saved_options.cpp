@@ -125,7 +125,7 @@ RunOptions with_saved_conditions(const SavedSide& side, const RunOptions& option
   }
   std::vector<std::string> knobs;
   for (const auto& [name, value] : side.record().knobs) {
-    knobs.push_back(own + name + "=" + value);
+    knobs.push_back(fmt::format("{}{}={}", own, name, value));
   }
   taken.environment.insert(taken.environment.begin(), knobs.begin(), knobs.end());
   return taken;

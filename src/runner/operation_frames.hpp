@@ -27,7 +27,8 @@ struct Operand {
   TensorLayout layout;
   /// Lies in the weights file: the same on every side, so neither digested nor sent.
   bool weight = false;
-  std::uint64_t digest = 0;  ///< murmur64a() over the elements in row-major order, whatever the strides
+  /// murmur64a() over the elements in row-major order, whatever the strides.
+  std::uint64_t digest = 0;
   std::optional<std::string> bytes;  ///< as TensorData::bytes, where the trace asks for them
 };
 
