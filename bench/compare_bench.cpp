@@ -14,6 +14,8 @@
 #include "driftaudit/saved_side.hpp"
 #include "driftaudit/zstd.hpp"
 
+#include "runner/split_mix.hpp"
+
 namespace drift {
 namespace {
 
@@ -27,21 +29,12 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// SplitMix64.
-std::uint64_t next(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
 /// A step with 64 kept logits, moved by a little on one side.
-Step made_step(std::uint64_t& state, float moved) {
+Step made_step(SplitMix64& random, float moved) {
   Step step;
   float logit = -30;
   for (int i = 0; i < 64; ++i) {
-    const std::uint64_t bits = next(state);
+    const std::uint64_t bits = random.next();
     step.top.push_back({static_cast<std::int32_t>(bits % kVocabulary), logit + moved});
     logit -= 0x1p-10F + static_cast<float>(bits >> 40) * 0x1p-24F;
   }
@@ -49,7 +42,7 @@ Step made_step(std::uint64_t& state, float moved) {
   step.logit = step.top[0].logit;
   step.gap = double{step.top[0].logit} - double{step.top[1].logit};
   step.logsumexp = double{step.logit} + 0.5;
-  step.digest = fmt::format("{:016x}{:016x}", next(state), moved == 0 ? 0U : 1U);
+  step.digest = fmt::format("{:016x}{:016x}", random.next(), moved == 0 ? 0U : 1U);
   return step;
 }
 
@@ -62,14 +55,14 @@ Report made_record(float moved) {
   report.settings.modes = {"greedy"};
   report.settings.new_tokens = kSteps;
   report.builds.resize(1);
-  std::uint64_t state = 1;
+  SplitMix64 random(1);
   for (std::uint32_t prompt = 1; prompt <= kPrompts; ++prompt) {
     Run run;
     run.mode = "greedy";
     run.prompt = prompt;
     run.prompt_ids = {static_cast<std::int32_t>(prompt)};
     for (std::uint32_t step = 0; step < kSteps; ++step) {
-      run.steps.push_back(made_step(state, moved));
+      run.steps.push_back(made_step(random, moved));
     }
     report.runs.push_back(std::move(run));
   }

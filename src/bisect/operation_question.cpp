@@ -12,6 +12,7 @@
 
 #include "audit/records.hpp"
 #include "audit/sides.hpp"
+#include "runner/split_mix.hpp"
 
 namespace drift {
 namespace {
@@ -35,48 +36,28 @@ std::vector<std::int64_t> row_lengths() {
   return lengths;
 }
 
-/// Values from −4 to 4 that are the same on every machine (SplitMix64: Steele, Lea & Flood, "Fast
-/// splittable pseudorandom number generators", OOPSLA 2014).
-class Values {
- public:
-  explicit Values(std::uint64_t seed) : state_(seed) {}
-
-  wire::TensorData tensor(const std::vector<std::int64_t>& sizes) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : sizes) {
-      count *= size;
-    }
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) {
-      // 24 bits, exact in float32.
-      value = static_cast<float>(next() >> 40) * 0x1p-21F - 4.0F;
-    }
-    return contiguous_tensor(sizes, values);
+/// Values from −4 to 4 that are the same on every machine.
+wire::TensorData random_tensor(SplitMix64& random, const std::vector<std::int64_t>& sizes) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) {
+    count *= size;
   }
-
- private:
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-  }
-
-  std::uint64_t state_;
-};
+  std::vector<float> values(static_cast<std::size_t>(count));
+  std::generate(values.begin(), values.end(), [&] { return random.symmetric(4); });
+  return contiguous_tensor(sizes, values);
+}
 
 /// What an operation is given at a length.
 std::vector<wire::TensorData> inputs_of(const std::string& name, std::int64_t length,
-                                        Values& values) {
-  const auto rows = [&] { return values.tensor({kRows, length}); };
-  const auto vector = [&] { return values.tensor({length}); };
-  const auto columns = [&] { return values.tensor({length, kColumns}); };
+                                        SplitMix64& random) {
+  const auto rows = [&] { return random_tensor(random, {kRows, length}); };
+  const auto vector = [&] { return random_tensor(random, {length}); };
+  const auto columns = [&] { return random_tensor(random, {length, kColumns}); };
   std::vector<wire::TensorData> inputs;
   if (name == "matmul") {
     inputs = {rows(), columns()};
   } else if (name == "addmm") {
-    inputs = {values.tensor({kColumns}), rows(), columns()};
+    inputs = {random_tensor(random, {kColumns}), rows(), columns()};
   } else if (name == "dot") {
     inputs = {vector(), vector()};
   } else if (name == "layer_norm") {
@@ -93,10 +74,10 @@ std::vector<wire::TensorData> inputs_of(const std::string& name, std::int64_t le
 std::vector<float> outputs_of(StandaloneOperation& operation, const std::string& name,
                               std::int64_t length) {
   constexpr int kCalls = 2;
-  Values values(static_cast<std::uint64_t>(length));
+  SplitMix64 random(static_cast<std::uint64_t>(length));
   std::vector<float> outputs;
   for (int call = 0; call < kCalls; ++call) {
-    const std::vector<float> more = float_elements(operation(inputs_of(name, length, values)));
+    const std::vector<float> more = float_elements(operation(inputs_of(name, length, random)));
     outputs.insert(outputs.end(), more.begin(), more.end());
   }
   return outputs;

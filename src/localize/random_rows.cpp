@@ -1,40 +1,20 @@
 #include "localize/random_rows.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "driftaudit/tensor.hpp"
 
+#include "runner/split_mix.hpp"
+
 namespace drift {
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-class SplitMix64 {
- public:
-  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-  }
-  /// One of 2^24 numbers in [-4, 4): all exact, and so is each step to them.
-  float number() {
-    constexpr std::int32_t kHalf = 1 << 23;
-    const auto whole = static_cast<std::int32_t>(next() >> 40U) - kHalf;
-    return static_cast<float>(whole) / static_cast<float>(kHalf / 4);
-  }
-  std::vector<float> numbers(std::uint64_t count) {
-    std::vector<float> values(count);
-    for (float& value : values) {
-      value = number();
-    }
-    return values;
-  }
-
- private:
-  std::uint64_t state_;
-};
+std::vector<float> numbers(SplitMix64& random, std::uint64_t count) {
+  std::vector<float> values(count);
+  std::generate(values.begin(), values.end(), [&] { return random.symmetric(4); });
+  return values;
+}
 
 std::vector<float> first(const std::vector<float>& values, std::uint64_t count) {
   return {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)};
@@ -56,15 +36,15 @@ RandomRows::RandomRows(RowFamily family, std::uint64_t length, std::uint64_t col
     : family_(family), length_(length), columns_(columns) {
   SplitMix64 shared(length);
   SplitMix64 own((batch + 1) << 32U | length);
-  x_ = own.numbers(rows * length);
+  x_ = numbers(own, rows * length);
   if (family == RowFamily::kBinary) {
-    y_ = own.numbers(rows * length);
+    y_ = numbers(own, rows * length);
   } else if (family == RowFamily::kNorm) {
-    w_ = shared.numbers(length);
-    bias_ = shared.numbers(length);
+    w_ = numbers(shared, length);
+    bias_ = numbers(shared, length);
   } else if (family != RowFamily::kUnary) {
-    w_ = shared.numbers(length * columns);
-    bias_ = shared.numbers(columns);
+    w_ = numbers(shared, length * columns);
+    bias_ = numbers(shared, columns);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "reveal/families.hpp"
 #include "reveal/probes.hpp"
+#include "runner/split_mix.hpp"
 
 namespace drift {
 namespace {
@@ -334,7 +335,7 @@ class NonnegativeReveal {
   std::size_t length_;
   Batching batching_;
   TreeBuilder builder_;
-  ProbeRandom random_{2};
+  SplitMix64 random_{2};
   ProbeCount count_;
   std::vector<Trio> sets_;
   std::vector<Node> stands_for_;

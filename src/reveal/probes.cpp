@@ -56,16 +56,4 @@ void check_revealable(std::size_t length) {
   }
 }
 
-std::uint64_t ProbeRandom::next() {
-  state_ += 0x9E3779B97F4A7C15U;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
-}
-
-std::size_t ProbeRandom::below(std::size_t bound) { return next() % bound; }
-
-float ProbeRandom::symmetric() { return static_cast<float>(next() >> 40) * 0x1p-23F - 1.0F; }
-
 }  // namespace drift

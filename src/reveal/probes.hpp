@@ -39,19 +39,4 @@ void check_outputs(std::size_t got, std::size_t wanted);
 /// Errors (usage): 0, or above kLongestRevealed.
 void check_revealable(std::size_t length);
 
-/// Random numbers that are the same everywhere (SplitMix64: Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", 2014).
-class ProbeRandom {
- public:
-  explicit ProbeRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();
-  /// From 0 to bound − 1; the bias is below bound / 2^64.
-  std::size_t below(std::size_t bound);
-  /// From −1 to 1, a multiple of 2^-23.
-  float symmetric();
-
- private:
-  std::uint64_t state_;
-};
-
 }  // namespace drift

@@ -9,6 +9,7 @@
 #include "driftaudit/tree_proof.hpp"
 
 #include "reveal/probes.hpp"
+#include "runner/split_mix.hpp"
 
 namespace drift {
 namespace {
@@ -40,15 +41,15 @@ void check_candidates(std::size_t candidates, const ProofOptions& options) {
   }
 }
 
-float random_term(ProbeRandom& random) {
+float random_term(SplitMix64& random) {
   return std::ldexp(random.symmetric(), static_cast<int>(random.below(9)) - 4);
 }
 
 /// All random rows, so that they don't hang on how calls are batched.
 std::vector<float> random_values(const SumTree& tree, const ProofOptions& options,
-                                 const std::function<float(ProbeRandom&)>& draw,
+                                 const std::function<float(SplitMix64&)>& draw,
                                  std::uint64_t stream = 0) {
-  ProbeRandom random(options.seed + (stream << 32));
+  SplitMix64 random(options.seed + (stream << 32));
   std::vector<float> values(options.rows * tree.terms());
   std::generate(values.begin(), values.end(), [&] { return draw(random); });
   return values;
@@ -162,7 +163,7 @@ Proof prove_softmax(const RowKernel& softmax, const SumTree& tree,
   check_candidates(exponentials.size() * finishes.size(), options);
   Tally tally(exponentials.size() * finishes.size());
   const std::size_t length = tree.terms();
-  const auto draw = [](ProbeRandom& random) { return 4 * random.symmetric(); };
+  const auto draw = [](SplitMix64& random) { return random.symmetric(4); };
   in_calls(tree, options, random_values(tree, options, draw),
            [&](std::size_t /*first*/, std::size_t asked, Values values) {
              const std::size_t rows = values.size() / length;

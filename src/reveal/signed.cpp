@@ -9,6 +9,7 @@
 
 #include "reveal/families.hpp"
 #include "reveal/probes.hpp"
+#include "runner/split_mix.hpp"
 
 namespace drift {
 namespace {
@@ -225,7 +226,7 @@ class SignedReveal {
   std::size_t length_;
   Batching batching_;
   TreeBuilder builder_;
-  ProbeRandom random_{1};
+  SplitMix64 random_{1};
   ProbeCount count_;
   std::vector<TermSet> sets_;
   std::string why_not_;

@@ -7,15 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "split_mix.hpp"
+
 namespace drift::runner {
 
 /// A number in [0, 1) from SplitMix64's output function at counter `step` of stream `seed`, by its
-/// upper 53 bits (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", 2014).
+/// upper 53 bits.
 inline double uniform_at(std::uint64_t seed, std::uint64_t step) {
-  std::uint64_t z = seed + (step + 1) * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  z ^= z >> 31;
+  const std::uint64_t z = SplitMix64::mixed(seed + (step + 1) * SplitMix64::kGamma);
   return static_cast<double>(z >> 11) * 0x1.0p-53;
 }
 
