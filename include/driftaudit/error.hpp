@@ -28,6 +28,10 @@ class Error : public std::runtime_error {
 
   Status status() const { return status_; }
   const std::string& hint() const { return hint_; }
+  /// A signal ended the work: nothing failed.
+  bool is_interruption() const {
+    return status_ == Status::kInterrupted || status_ == Status::kTerminated;
+  }
 
  private:
   Status status_;

@@ -2,6 +2,7 @@
 
 #include "driftaudit/error.hpp"
 
+#include "audit/records.hpp"
 #include "audit/sources.hpp"
 
 namespace drift {
@@ -31,11 +32,7 @@ class LiveSource : public StepSource {
         runner_(launch_of(request, side), job_of(request.sides[side], model, std::move(tasks))) {}
 
   void begin(BuildRecord& record) override {
-    const RunnerFacts facts = facts_from(expect_event<wire::Hello>(runner_.next(), label_));
-    record.cpu_capability = facts.cpu_capability;
-    record.blas = facts.blas;
-    record.threads = facts.aten_threads;
-    record.blas_threads = facts.blas_threads;
+    record_facts(facts_from(expect_event<wire::Hello>(runner_.next(), label_)), record);
   }
 
   void begin_task(Run&) override {}

@@ -15,6 +15,13 @@ BuildRecord build_record(const Side& side) {
   return record;
 }
 
+void record_facts(const RunnerFacts& facts, BuildRecord& record) {
+  record.cpu_capability = facts.cpu_capability;
+  record.blas = facts.blas;
+  record.threads = facts.aten_threads;
+  record.blas_threads = facts.blas_threads;
+}
+
 ModelRecord model_record(const Model& model) {
   ModelRecord record;
   record.name = model.name;

@@ -49,17 +49,23 @@ const char* mode_name(wire::Mode mode) {
   return "unknown";
 }
 
+RunnerLaunch launch_of(const Side& side, std::string label, double timeout_seconds) {
+  RunnerLaunch launch;
+  launch.label = std::move(label);
+  launch.program = side.runner;
+  launch.launcher = side.launcher;
+  launch.environment = side.environment.variables;
+  launch.timeout_seconds = timeout_seconds;
+  return launch;
+}
+
 RunnerLaunch launch_of(const AuditRequest& request, std::size_t side) {
   const Side& source = request.sides[side];
-  RunnerLaunch launch;
-  launch.label = request.sides.size() == 1
-                     ? source.build.label
-                     : fmt::format("{} ({})", side == 0 ? "A" : "B", source.build.label);
-  launch.program = source.runner;
-  launch.launcher = source.launcher;
-  launch.environment = source.environment.variables;
-  launch.timeout_seconds = request.timeout_seconds;
-  return launch;
+  const std::string& label = source.build.label;
+  return launch_of(
+      source,
+      request.sides.size() == 1 ? label : fmt::format("{} ({})", side == 0 ? "A" : "B", label),
+      request.timeout_seconds);
 }
 
 wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> tasks) {

@@ -12,7 +12,10 @@ namespace drift {
 /// "greedy", "sample", "score".
 const char* mode_name(wire::Mode mode);
 
-/// How a request's side is started, and what it is told.
+/// How a side is started, under a name for messages.
+RunnerLaunch launch_of(const Side& side, std::string label, double timeout_seconds);
+/// The same of a request's side, which is called by its letter where there are two, and what it is
+/// told.
 RunnerLaunch launch_of(const AuditRequest& request, std::size_t side);
 wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> tasks);
 

@@ -8,6 +8,7 @@
 #include "driftaudit/build_store.hpp"
 #include "driftaudit/error.hpp"
 
+#include "bisect/probe_store.hpp"
 #include "builds/runner_cache.hpp"
 
 namespace drift {
@@ -148,8 +149,8 @@ Report run_bisect(const BisectRequest& request, const Question& question, Progre
     prober.end(true);
     return report;
   } catch (const Error& error) {
-    if (error.status() == Status::kInterrupted || error.status() == Status::kTerminated) {
-      throw Error(error.status(), error.what(), "the same command goes on from here");
+    if (error.is_interruption()) {
+      throw_resumable(error);
     }
     prober.end(false);
     throw;

@@ -27,16 +27,6 @@ std::string question_key(const std::vector<Candidate>& candidates, const Questio
   return digest.hex().substr(0, 24);
 }
 
-bool is_interruption(const Error& error) {
-  return error.status() == Status::kInterrupted || error.status() == Status::kTerminated;
-}
-
-/// Whether a failure may come from a full disk rather than from the build.
-bool is_disk_full() {
-  constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;
-  return free_disk_bytes(cache_folder()) < kLeastFree;
-}
-
 void require_repeatable(const Report& report, const std::string& label) {
   for (const BuildRecord& build : report.builds) {
     if (build.repeatable == false) {
@@ -85,13 +75,10 @@ bool BuildProber::probe(std::size_t candidate) {
   try {
     ask_while_there(candidate, name);
   } catch (const Error& error) {
-    if (is_interruption(error)) {
+    if (error.is_interruption()) {
       throw;
     }
-    if (is_disk_full()) {
-      throw trouble(error.what(),
-                    "the disk is full; free some space, and the same command goes on");
-    }
+    throw_if_disk_full(error);
     return skip(candidate, name, error);
   }
   store_->keep_answer(name + "\n" + part_key(part_), present_answer(candidate));
@@ -175,7 +162,7 @@ void BuildProber::ask_while_there(std::size_t candidate, std::string& name) {
   try {
     ask(candidate, name);
   } catch (const Error& error) {
-    if (is_interruption(error) || !was_there || access_.is_installed(build)) {
+    if (error.is_interruption() || !was_there || access_.is_installed(build)) {
       throw;
     }
     name = short_name;

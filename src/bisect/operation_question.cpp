@@ -133,10 +133,7 @@ std::string OperationQuestion::identity() const { return "operation " + name_ + 
 
 Report OperationQuestion::ask(const Side& side, const std::optional<BisectPart>& part,
                               const std::filesystem::path&, Progress& progress) const {
-  AuditRequest request;
-  request.sides = {side};
-  request.timeout_seconds = timeout_seconds_;
-  const RunnerLaunch launch = launch_of(request, 0);
+  const RunnerLaunch launch = launch_of(side, side.build.label, timeout_seconds_);
   Report report;
   report.kind = "record";
   report.created = utc_now();
@@ -150,11 +147,7 @@ Report OperationQuestion::ask(const Side& side, const std::optional<BisectPart>&
   repeated.runs = runs_of(again, name_, part);
   progress.finish();
   BuildRecord& build = report.builds[0];
-  const RunnerFacts& facts = operation.facts();
-  build.cpu_capability = facts.cpu_capability;
-  build.blas = facts.blas;
-  build.threads = facts.aten_threads;
-  build.blas_threads = facts.blas_threads;
+  record_facts(operation.facts(), build);
   build.repeatable = answer_digest(report) == answer_digest(repeated);
   return report;
 }

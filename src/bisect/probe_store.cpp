@@ -8,6 +8,8 @@
 #include "driftaudit/logits_file.hpp"
 #include "driftaudit/paths.hpp"
 
+#include "base/json_record.hpp"
+
 namespace drift {
 namespace {
 
@@ -87,18 +89,9 @@ void ProbeStore::keep_answer(const std::string& name, const Report& report) {
 }
 
 std::optional<Error> ProbeStore::failure(const std::string& name) const {
-  const fs::path file = path(kFailure, name);
-  if (!fs::exists(file)) {
-    return std::nullopt;
-  }
-  try {
-    const json document = json::parse(read_file(file, 1 << 20));
+  return from_json_record(path(kFailure, name), [](const json& document) {
     return trouble(document.at("what").get<std::string>(), document.at("hint").get<std::string>());
-  } catch (const json::exception&) {
-    return std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  });
 }
 
 void ProbeStore::keep_failure(const std::string& name, const Error& error) {
@@ -117,5 +110,17 @@ void ProbeStore::keep_owned(const std::string& name) {
 void ProbeStore::drop_owned(const std::string& name) { fs::remove(path(kOwned, name)); }
 
 void ProbeStore::remove() { fs::remove_all(folder_); }
+
+void throw_if_disk_full(const Error& failure) {
+  constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;
+  if (free_disk_bytes(cache_folder()) < kLeastFree) {
+    throw trouble(failure.what(),
+                  "the disk is full; free some space, and the same command goes on");
+  }
+}
+
+void throw_resumable(const Error& interruption) {
+  throw Error(interruption.status(), interruption.what(), "the same command goes on from here");
+}
 
 }  // namespace drift

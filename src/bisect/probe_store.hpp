@@ -53,4 +53,10 @@ class ProbeStore {
   fs::path folder_;
 };
 
+/// Throws where a failure may come from a full disk rather than from what ran.
+void throw_if_disk_full(const Error& failure);
+
+/// An interruption of work whose answers are kept.
+[[noreturn]] void throw_resumable(const Error& interruption);
+
 }  // namespace drift

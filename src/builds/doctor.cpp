@@ -33,7 +33,7 @@ class Findings {
     try {
       look();
     } catch (const Error& error) {
-      if (error.status() == Status::kInterrupted || error.status() == Status::kTerminated) {
+      if (error.is_interruption()) {
         throw;
       }
       add(error.what(), error.hint());

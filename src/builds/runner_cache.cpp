@@ -13,6 +13,7 @@
 #include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
 
+#include "base/json_record.hpp"
 #include "builds/cache.hpp"
 
 namespace drift {
@@ -49,18 +50,12 @@ fs::path find_compiler() {
 }
 
 RunnerRecord read_runner_record(const fs::path& folder) {
-  RunnerRecord record{folder, "", "", ""};
-  try {
-    const json document = json::parse(read_file(folder / "runner.json", 1 << 20));
-    record.library_folder = document.at("library_folder").get<std::string>();
-    record.sources_sha256 = document.at("sources_sha256").get<std::string>();
-    record.compiler = document.at("compiler").get<std::string>();
-  } catch (const json::exception&) {
-    return {folder, "", "", ""};
-  } catch (const Error&) {
-    return {folder, "", "", ""};
-  }
-  return record;
+  const auto record = from_json_record(folder / "runner.json", [&](const json& document) {
+    return RunnerRecord{folder, document.at("library_folder").get<std::string>(),
+                        document.at("sources_sha256").get<std::string>(),
+                        document.at("compiler").get<std::string>()};
+  });
+  return record.value_or(RunnerRecord{folder, "", "", ""});
 }
 
 bool is_below(const fs::path& path, const fs::path& folder) {
@@ -145,14 +140,10 @@ bool is_sound_runner(const fs::path& folder) {
   if (::access(program.c_str(), R_OK | X_OK) != 0) {
     return false;
   }
-  try {
-    const json document = json::parse(read_file(folder / "runner.json", 1 << 20));
+  const auto sound = from_json_record(folder / "runner.json", [&](const json& document) {
     return document.at("program_sha256") == sha256_file(program);
-  } catch (const json::exception&) {
-    return false;
-  } catch (const Error&) {
-    return false;
-  }
+  });
+  return sound.value_or(false);
 }
 
 bool has_current_runner(const fs::path& folder) {

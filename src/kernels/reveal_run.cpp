@@ -11,6 +11,7 @@
 #include "driftaudit/standalone_operation.hpp"
 
 #include "audit/records.hpp"
+#include "audit/sides.hpp"
 
 namespace drift {
 namespace {
@@ -18,13 +19,8 @@ namespace {
 /// A build's operations, each in a runner of its own that starts when it is first called.
 class SideOperations {
  public:
-  SideOperations(const Side& side, double timeout_seconds) : side_(side) {
-    launch_.label = side.build.label;
-    launch_.program = side.runner;
-    launch_.launcher = side.launcher;
-    launch_.environment = side.environment.variables;
-    launch_.timeout_seconds = timeout_seconds;
-  }
+  SideOperations(const Side& side, double timeout_seconds)
+      : side_(side), launch_(launch_of(side, side.build.label, timeout_seconds)) {}
 
   OperationCall find(const std::string& name) {
     return [this, name](std::vector<wire::TensorData> inputs) { return call(name, inputs); };
@@ -127,11 +123,7 @@ class RevealRun {
     for (const Side& side : request_.sides) {
       sides_.push_back(std::make_unique<SideOperations>(side, request_.timeout_seconds));
       BuildRecord& record = report_.builds.emplace_back(build_record(side));
-      const RunnerFacts& facts = sides_.back()->facts(request_.question.operation);
-      record.cpu_capability = facts.cpu_capability;
-      record.blas = facts.blas;
-      record.threads = facts.aten_threads;
-      record.blas_threads = facts.blas_threads;
+      record_facts(sides_.back()->facts(request_.question.operation), record);
     }
   }
 

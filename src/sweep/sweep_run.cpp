@@ -50,15 +50,10 @@ bool is_interruption(const std::exception_ptr& problem) {
   try {
     std::rethrow_exception(problem);
   } catch (const Error& error) {
-    return error.status() == Status::kInterrupted || error.status() == Status::kTerminated;
+    return error.is_interruption();
   } catch (...) {
     return false;
   }
-}
-
-bool disk_is_full() {
-  constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;
-  return free_disk_bytes(cache_folder()) < kLeastFree;
 }
 
 /// One of a cell's two runs.
@@ -109,6 +104,8 @@ class Sweep {
     std::array<std::optional<Report>, kTurns> answers;
     std::array<std::optional<Error>, kTurns> failures;
     bool settled = false;
+
+    bool is_done(std::size_t number) const { return answers[number] || failures[number]; }
   };
 
   void work() {
@@ -151,13 +148,10 @@ class Sweep {
       try {
         answer = run_(turn.cell);
       } catch (const Error& error) {
-        if (is_interruption(std::current_exception())) {
+        if (error.is_interruption()) {
           throw;
         }
-        if (disk_is_full()) {
-          throw trouble(error.what(),
-                        "the disk is full; free some space, and the same command goes on");
-        }
+        throw_if_disk_full(error);
         failure = error;
       }
     }
@@ -178,10 +172,7 @@ class Sweep {
 
   void settle_if_done(std::size_t index) {
     CellState& cell = cells_[index];
-    const auto is_done = [&](std::size_t number) {
-      return cell.answers[number] || cell.failures[number];
-    };
-    if (cell.settled || !is_done(0) || (!cell.failures[0] && !is_done(1))) {
+    if (cell.settled || !cell.is_done(0) || (!cell.failures[0] && !cell.is_done(1))) {
       return;
     }
     cell.settled = true;
@@ -232,8 +223,7 @@ class Sweep {
   void advance() {
     std::uint64_t done = 0;
     for (const CellState& cell : cells_) {
-      const auto answered = [&](std::size_t i) { return cell.answers[i] || cell.failures[i]; };
-      done += cell.settled ? kTurns : (answered(0) ? 1U : 0U) + (answered(1) ? 1U : 0U);
+      done += cell.settled ? kTurns : (cell.is_done(0) ? 1U : 0U) + (cell.is_done(1) ? 1U : 0U);
     }
     progress_.update(done);
   }
@@ -307,8 +297,8 @@ Report run_sweep(const SweepRequest& request, const CellRunner& run, Progress& p
     sweep.done();
     return report;
   } catch (const Error& error) {
-    if (is_interruption(std::current_exception())) {
-      throw Error(error.status(), error.what(), "the same command goes on from here");
+    if (error.is_interruption()) {
+      throw_resumable(error);
     }
     throw;
   }
