@@ -24,8 +24,7 @@ struct BisectRequest {
   bool exhaustive = false;               ///< with `all`: assume nothing
   bool keep = false;                     ///< leave what was installed
   std::function<Side(const Candidate&)> open;
-  /// What answers depend on besides all this, the runner's sources and this machine: the runners'
-  /// variables and threads, as text.
+  /// What answers depend on besides all this, as text: see running_circumstances().
   std::string circumstances;
 };
 

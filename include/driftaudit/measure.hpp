@@ -12,6 +12,10 @@
 
 namespace drift {
 
+/// The least that reports keep of each step's logits: tokens and digests are all that most measures
+/// look at.
+inline constexpr std::uint32_t kLeastKept = 2;
+
 /// By what two builds count as equal.
 struct Measure {
   enum class Kind {

@@ -38,6 +38,9 @@ struct RunnerFacts {
 
 RunnerFacts facts_from(const wire::Hello& hello);
 
+/// Letters, digits and underscores, no digit first: what any environment takes as a name.
+bool is_variable_name(const std::string& name);
+
 /// The variables that a runner gets: a minimal set, the caller's of the known families (`ATEN_`,
 /// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`), then `own` on top.
 struct RunnerEnvironment {

@@ -2,24 +2,14 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "driftaudit/build_prober.hpp"
 #include "driftaudit/build_store.hpp"
 #include "driftaudit/error.hpp"
 
 #include "bisect/probe_store.hpp"
-#include "builds/runner_cache.hpp"
 
 namespace drift {
 namespace {
-
-/// All that moves bits besides the question and the builds.
-std::string circumstances_of(const BisectRequest& request) {
-  const HostRecord host = this_host();
-  return fmt::format("{}\nrunner {}\ncpu {}\nflags {}\n", request.circumstances,
-                     runner_sources_sha256(), host.cpu, fmt::join(host.cpu_flags, " "));
-}
 
 BuildAccess access_of(const BisectRequest& request) {
   return {request.open, [](const Candidate& build) { return is_installed(build.side); },
@@ -139,7 +129,7 @@ Report report_of(const BisectRequest& request, const BuildProber& prober, const 
 }  // namespace
 
 Report run_bisect(const BisectRequest& request, const Question& question, Progress& progress) {
-  BuildProber prober(request.candidates, question, access_of(request), circumstances_of(request),
+  BuildProber prober(request.candidates, question, access_of(request), request.circumstances,
                      {request.keep}, progress);
   try {
     const std::size_t count = request.candidates.size();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driftaudit/hash.hpp"
@@ -9,6 +10,7 @@
 #include "driftaudit/paths.hpp"
 
 #include "base/json_record.hpp"
+#include "builds/runner_cache.hpp"
 
 namespace drift {
 namespace {
@@ -110,6 +112,18 @@ void ProbeStore::keep_owned(const std::string& name) {
 void ProbeStore::drop_owned(const std::string& name) { fs::remove(path(kOwned, name)); }
 
 void ProbeStore::remove() { fs::remove_all(folder_); }
+
+std::string running_circumstances(const std::string& tool, std::uint32_t threads,
+                                  const std::map<std::string, std::string>& knobs) {
+  const HostRecord host = this_host();
+  std::string text =
+      fmt::format("{}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n", tool, runner_sources_sha256(),
+                  host.cpu, fmt::join(host.cpu_flags, " "), threads);
+  for (const auto& [name, value] : knobs) {
+    text += fmt::format("{}={}\n", name, value);
+  }
+  return text;
+}
 
 void throw_if_disk_full(const Error& failure) {
   constexpr std::uint64_t kLeastFree = std::uint64_t{64} << 20;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -52,6 +54,11 @@ class ProbeStore {
   FileLock lock_;
   fs::path folder_;
 };
+
+/// What answers depend on besides the question and the builds: the program, the runners' sources,
+/// threads and variables, this processor; as text.
+std::string running_circumstances(const std::string& tool, std::uint32_t threads,
+                                  const std::map<std::string, std::string>& knobs);
 
 /// Throws where a failure may come from a full disk rather than from what ran.
 void throw_if_disk_full(const Error& failure);

@@ -5,9 +5,6 @@
 namespace drift {
 namespace {
 
-/// The least that a report keeps; digests and tokens are all that most measures look at.
-constexpr std::uint32_t kLeastKept = 2;
-
 void append_prompts(std::string& text, const std::vector<Prompt>& prompts) {
   for (const Prompt& prompt : prompts) {
     text += fmt::format("{}\n", fmt::join(prompt.ids, " "));

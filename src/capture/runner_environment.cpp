@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "driftaudit/runner_process.hpp"
@@ -28,6 +29,12 @@ bool among(std::string_view name, const std::array<std::string_view, N>& names) 
 }
 
 }  // namespace
+
+bool is_variable_name(const std::string& name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(), fits);
+}
 
 RunnerEnvironment runner_environment(const std::map<std::string, std::string>& caller,
                                      const std::map<std::string, std::string>& own) {

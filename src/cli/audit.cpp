@@ -54,9 +54,7 @@ void check(const AuditOptions& options) {
     throw usage_error("--on-divergence force: side B is saved and can't be fed other tokens",
                       "name the saved report first");
   }
-  std::vector<std::string> inputs = {options.run.prompts, options.run.text, options.run.model};
-  inputs.insert(inputs.end(), sides.begin(), sides.end());
-  check_outputs(options.output, inputs);
+  check_outputs(options.output, input_files(options.run, sides));
 }
 
 /// A build that can't be used is no reason to stop a bisection: it is skipped.

@@ -11,11 +11,10 @@
 #include "driftaudit/process.hpp"
 #include "driftaudit/report.hpp"
 
+#include "bisect/probe_store.hpp"
 #include "cli/checks.hpp"
-#include "cli/command.hpp"
-#include "cli/output_options.hpp"
 #include "cli/planted_fault.hpp"
-#include "cli/run_options.hpp"
+#include "cli/run_command.hpp"
 #include "cli/sided.hpp"
 
 namespace drift {
@@ -55,15 +54,9 @@ void check(const BisectOptions& options) {
   if (options.exhaustive && !options.all) {
     throw usage_error("--exhaustive: only the search for all changes can skip none", "add --all");
   }
-  const Sided environment = parse_sided_environment(options.run.environment);
-  const std::vector<std::uint32_t> threads = parse_sided_threads(options.run.threads);
-  if (environment.of[0] != environment.of[1] || threads[0] != threads[1]) {
-    throw usage_error("--env and --threads: a bisection runs all builds alike",
-                      "leave out A: and B:");
-  }
+  check_alike(options.run, "a bisection runs all builds alike");
   check_run_options(options.run);
-  check_outputs(options.output,
-                {options.run.prompts, options.run.text, options.run.model, options.builds});
+  check_outputs(options.output, input_files(options.run, {options.builds}));
 }
 
 std::vector<Candidate> candidates_of(const BisectOptions& options) {
@@ -87,21 +80,6 @@ Side open_candidate(const Candidate& candidate, const RunOptions& options, Progr
   return side;
 }
 
-/// The runners' variables and threads.
-std::string circumstances_of(const BisectOptions& options, Progress& progress) {
-  const Sided sided = parse_sided_environment(options.run.environment);
-  const RunnerEnvironment environment = runner_environment(current_environment(), sided.of[0]);
-  for (const std::string& name : environment.dropped) {
-    progress.note(fmt::format("warning: {} is set here but not passed on to the runners", name));
-  }
-  std::string text = fmt::format("driftaudit " DRIFTAUDIT_VERSION "\nthreads {}\n",
-                                 parse_sided_threads(options.run.threads)[0]);
-  for (const auto& [name, value] : environment.knobs) {
-    text += fmt::format("{}={}\n", name, value);
-  }
-  return text;
-}
-
 BisectRequest request_of_bisection(const BisectOptions& options, Progress& progress) {
   BisectRequest request;
   request.candidates = candidates_of(options);
@@ -113,7 +91,11 @@ BisectRequest request_of_bisection(const BisectOptions& options, Progress& progr
   request.open = [&](const Candidate& candidate) {
     return open_candidate(candidate, options.run, progress);
   };
-  request.circumstances = circumstances_of(options, progress);
+  const auto own = parse_sided_environment(options.run.environment).of[0];
+  const RunnerEnvironment environment = runner_environment(current_environment(), own);
+  note_dropped(environment, progress);
+  request.circumstances =
+      running_circumstances(kTool, parse_sided_threads(options.run.threads)[0], environment.knobs);
   return request;
 }
 
@@ -139,7 +121,7 @@ Status bisect_builds(const BisectOptions& options) {
   Report report = options.operation.empty()
                       ? bisect_model(options, std::move(request), *progress)
                       : bisect_operation(options, std::move(request), *progress);
-  report.tool = "driftaudit " DRIFTAUDIT_VERSION;
+  report.tool = kTool;
   put_out(options.output, report);
   return Status::kDone;
 }
@@ -176,11 +158,7 @@ void add_bisect_command(CLI::App& app, Action& action) {
       ->excludes(logits);
   add_run_options(*command, options->run, {"greedy"});
   add_output_options(*command, options->output, "report.json");
-  command->callback([options, command, &action] {
-    note_given(*command, options->run);
-    settle_outputs(*command, options->output);
-    action = [options] { return bisect_builds(*options); };
-  });
+  set_action(*command, options, action, bisect_builds);
 }
 
 }  // namespace drift

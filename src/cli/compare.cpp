@@ -4,9 +4,8 @@
 #include "driftaudit/audit.hpp"
 #include "driftaudit/error.hpp"
 
-#include "cli/command.hpp"
 #include "cli/gate_options.hpp"
-#include "cli/output_options.hpp"
+#include "cli/run_command.hpp"
 
 namespace drift {
 namespace {
@@ -47,10 +46,7 @@ void add_compare_command(CLI::App& app, Action& action) {
                     "compare what both have: modes, prompts, steps; else all must agree");
   add_gate_options(*command, options->gates);
   add_output_options(*command, options->output, "");
-  command->callback([options, command, &action] {
-    settle_outputs(*command, options->output);
-    action = [options] { return compare(*options); };
-  });
+  set_action(*command, options, action, compare);
 }
 
 }  // namespace drift

@@ -15,9 +15,7 @@
 
 #include "cli/byte_count.hpp"
 #include "cli/checks.hpp"
-#include "cli/command.hpp"
-#include "cli/output_options.hpp"
-#include "cli/run_options.hpp"
+#include "cli/run_command.hpp"
 #include "model/escapes.hpp"
 
 namespace drift {
@@ -67,9 +65,7 @@ void check(const LocalizeOptions& options) {
         "leave out --new-tokens, or name an earlier step");
   }
   check_run_options(options.run);
-  std::vector<std::string> inputs{options.run.prompts, options.run.model};
-  inputs.insert(inputs.end(), options.sides.begin(), options.sides.end());
-  check_outputs(options.output, inputs);
+  check_outputs(options.output, input_files(options.run, options.sides));
 }
 
 /// The one prompt that was given as text, with the escapes that prompt files have.
@@ -170,11 +166,7 @@ void add_localize_command(CLI::App& app, Action& action) {
                     "don't sweep what changed over random rows");
   add_run_options(*command, options->run, {"greedy"});
   add_output_options(*command, options->output, "report.json");
-  command->callback([options, command, &action] {
-    note_given(*command, options->run);
-    settle_outputs(*command, options->output);
-    action = [options] { return localize(*options); };
-  });
+  set_action(*command, options, action, localize);
 }
 
 }  // namespace drift

@@ -52,7 +52,7 @@ int run(int argc, char** argv) {
       "did this libtorch upgrade change my model's answers, by how much, and how close was "
       "the nearest token to flipping?",
       "driftaudit");
-  app.set_version_flag("--version", "driftaudit " DRIFTAUDIT_VERSION);
+  app.set_version_flag("--version", kTool);
   app.require_subcommand(1);
   Action action;
   add_audit_command(app, action);

@@ -15,7 +15,13 @@
 namespace drift {
 namespace {
 
-/// An output must not replace an input or the other output.
+std::size_t terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+}  // namespace
+
 void check_apart(const std::string& output, const std::vector<std::string>& others) {
   std::error_code ignored;
   const auto place = [&](const std::string& path) {
@@ -29,19 +35,11 @@ void check_apart(const std::string& output, const std::vector<std::string>& othe
   }
 }
 
-/// Learns now, not after the run, that an output can't be written.
 void check_writable(const std::string& path) {
   if (!path.empty()) {
     const AtomicFile probe(path);
   }
 }
-
-std::size_t terminal_width() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
-}
-
-}  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& out) {
   options.out = out;

@@ -33,6 +33,12 @@ std::filesystem::path logits_of(const OutputOptions& options);
 /// has been parsed.
 void settle_outputs(const CLI::App& command, OutputOptions& options);
 
+/// An output must not replace an input or another output. Errors (usage).
+void check_apart(const std::string& output, const std::vector<std::string>& others);
+
+/// Learns now, not after the work, that an output can't be written. Errors (usage).
+void check_writable(const std::string& path);
+
 /// Learns now, not after the work, that an output can't be written or would replace an input or
 /// another output. Errors (usage).
 void check_outputs(const OutputOptions& options, const std::vector<std::string>& inputs);

@@ -6,9 +6,7 @@
 #include "driftaudit/audit.hpp"
 #include "driftaudit/error.hpp"
 
-#include "cli/command.hpp"
-#include "cli/output_options.hpp"
-#include "cli/run_options.hpp"
+#include "cli/run_command.hpp"
 
 namespace drift {
 namespace {
@@ -24,8 +22,7 @@ Status record(const RecordOptions& options) {
     throw usage_error(options.side + ": is a saved report already", "name a build to record");
   }
   check_run_options(options.run);
-  check_outputs(options.output,
-                {options.run.prompts, options.run.text, options.run.model, options.side});
+  check_outputs(options.output, input_files(options.run, {options.side}));
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
   const Model model = open_run_model(options.run, *progress);
   AuditRequest request = request_of(options.run, model);
@@ -56,11 +53,7 @@ void add_record_command(CLI::App& app, Action& action) {
   add_output_options(*command, options->output, "");
   add_keep_logits_option(*command, options->output);
   command->get_option("--out")->required();
-  command->callback([options, command, &action] {
-    note_given(*command, options->run);
-    settle_outputs(*command, options->output);
-    action = [options] { return record(*options); };
-  });
+  set_action(*command, options, action, record);
 }
 
 }  // namespace drift

@@ -14,9 +14,7 @@
 #include "driftaudit/tree_drawing.hpp"
 
 #include "cli/checks.hpp"
-#include "cli/command.hpp"
-#include "cli/output_options.hpp"
-#include "cli/run_options.hpp"
+#include "cli/run_command.hpp"
 
 namespace drift {
 namespace {
@@ -96,10 +94,7 @@ void check(const RevealOptions& options) {
     throw usage_error("--length: a length is named twice", "name each once");
   }
   check_outputs(options.output, {options.svg, options.dot});
-  if (!options.svg.empty() && options.svg == options.dot) {
-    throw usage_error(options.svg + ": would be written over another file of this run",
-                      "choose another path for it");
-  }
+  check_apart(options.svg, {options.dot});
 }
 
 /// The file of one tree: as named where there is but one, else with its side and its length.
@@ -136,13 +131,6 @@ void draw(const std::string& named, Drawing drawing, const Report& report, bool 
   }
 }
 
-/// Learns now that a drawing can't be written.
-void check_drawing(const std::string& path) {
-  if (!path.empty()) {
-    const AtomicFile probe(path);
-  }
-}
-
 RevealRequest request_for(const RevealOptions& options, Progress& progress) {
   RevealRequest request;
   request.lengths = options.lengths;
@@ -163,11 +151,8 @@ RevealRequest request_for(const RevealOptions& options, Progress& progress) {
 
 Status reveal(const RevealOptions& options) {
   check(options);
-  check_drawing(options.svg);
-  check_drawing(options.dot);
-  if (!options.shape.empty()) {
-    shape_from(options.shape);
-  }
+  check_writable(options.svg);
+  check_writable(options.dot);
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
   Report report = run_reveal(request_for(options, *progress), *progress);
   report.tool = kTool;
@@ -206,10 +191,7 @@ void add_reveal_command(CLI::App& app, Action& action) {
   command->add_option("--dot", options->dot, "write each tree there as a Graphviz graph");
   add_runner_options(*command, options->run);
   add_output_options(*command, options->output, "");
-  command->callback([options, command, &action] {
-    settle_outputs(*command, options->output);
-    action = [options] { return reveal(*options); };
-  });
+  set_action(*command, options, action, reveal);
 }
 
 }  // namespace drift

@@ -12,6 +12,7 @@
 #include "driftaudit/process.hpp"
 
 #include "cli/checks.hpp"
+#include "cli/planted_fault.hpp"
 #include "cli/sided.hpp"
 
 namespace drift {
@@ -120,6 +121,18 @@ void check_run_options(const RunOptions& options) {
           "--mode: a mode is named twice", "name each once");
 }
 
+void check_alike(const RunOptions& options, const std::string& why) {
+  const Sided environment = parse_sided_environment(options.environment);
+  const std::vector<std::uint32_t> threads = parse_sided_threads(options.threads);
+  require(environment.of[0] == environment.of[1] && threads[0] == threads[1],
+          "--env and --threads: " + why, "leave out A: and B:");
+}
+
+std::vector<std::string> input_files(const RunOptions& options, std::vector<std::string> others) {
+  others.insert(others.end(), {options.prompts, options.text, options.model});
+  return others;
+}
+
 AuditRequest request_of(const RunOptions& options, const Model& model) {
   AuditRequest request;
   request.settings = options.settings;
@@ -135,6 +148,12 @@ Model open_run_model(const RunOptions& options, Progress& progress) {
   return open_model(options.model, ModelOptions{options.offline}, progress);
 }
 
+void note_dropped(const RunnerEnvironment& environment, Progress& progress) {
+  for (const std::string& name : environment.dropped) {
+    progress.note(fmt::format("warning: {} is set here but not passed on to the runners", name));
+  }
+}
+
 void note_side(const Side& side, std::size_t index, Progress& progress) {
   const std::uint32_t cores = this_host().cores;
   if (cores > 0 && side.threads > cores) {
@@ -143,9 +162,8 @@ void note_side(const Side& side, std::size_t index, Progress& progress) {
                     "another, and a run may take very long",
                     side.threads, cores));
   }
-  for (std::size_t i = 0; index == 0 && i < side.environment.dropped.size(); ++i) {
-    progress.note(fmt::format("warning: {} is set here but not passed on to the runners",
-                              side.environment.dropped[i]));
+  if (index == 0) {
+    note_dropped(side.environment, progress);
   }
 }
 
@@ -157,10 +175,7 @@ Side open_side(const std::string& name, std::size_t index, const RunOptions& opt
   side.runner = open_runner(side.build, progress).program;
   side.environment = runner_environment(current_environment(), environment.of.at(index));
   side.threads = parse_sided_threads(options.threads).at(index);
-  const std::string fault = environment_value("DRIFTAUDIT_TEST_FAULT");
-  if (fault.rfind(index == 0 ? "A:" : "B:", 0) == 0) {
-    side.fault = fault.substr(2);
-  }
+  side.fault = planted_fault(index == 0 ? "A" : "B");
   return side;
 }
 

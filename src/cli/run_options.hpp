@@ -37,6 +37,12 @@ void note_given(const CLI::App& command, RunOptions& options);
 /// What the parser alone can't see. Errors (usage).
 void check_run_options(const RunOptions& options);
 
+/// Refuses `A:` and `B:` where all builds run alike, as `why` says. Errors (usage).
+void check_alike(const RunOptions& options, const std::string& why);
+
+/// The files that are read: of the options, and those named besides.
+std::vector<std::string> input_files(const RunOptions& options, std::vector<std::string> others);
+
 bool has_mode(const RunOptions& options, const std::string& mode);
 
 /// What the sides are asked to do; the sides themselves are still to come.
@@ -45,8 +51,11 @@ AuditRequest request_of(const RunOptions& options, const Model& model);
 /// The model that is asked for.
 Model open_run_model(const RunOptions& options, Progress& progress);
 
-/// Says which of the caller's variables a side isn't given (once, for the first side), and that it
-/// has more threads than there are cores.
+/// Says which of the caller's variables the runners aren't given.
+void note_dropped(const RunnerEnvironment& environment, Progress& progress);
+
+/// The same for a side (once, for the first one), and that it has more threads than there are
+/// cores.
 void note_side(const Side& side, std::size_t index, Progress& progress);
 
 /// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.

@@ -1,11 +1,11 @@
 #include "cli/sided.hpp"
 
-#include <cctype>
 #include <charconv>
 
 #include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/runner_process.hpp"
 
 namespace drift {
 namespace {
@@ -22,18 +22,6 @@ Prefixed split_prefix(const std::string& text) {
     return {text[0] != 'B', text[0] != 'A', text.substr(2)};
   }
   return {true, true, text};
-}
-
-bool is_variable_name(const std::string& name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) {
-    return false;
-  }
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace

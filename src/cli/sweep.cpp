@@ -11,22 +11,18 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
+#include "driftaudit/measure.hpp"
 #include "driftaudit/process.hpp"
 #include "driftaudit/question.hpp"
 
-#include "builds/runner_cache.hpp"
+#include "bisect/probe_store.hpp"
 #include "cli/checks.hpp"
-#include "cli/command.hpp"
-#include "cli/output_options.hpp"
 #include "cli/planted_fault.hpp"
-#include "cli/run_options.hpp"
+#include "cli/run_command.hpp"
 #include "cli/sided.hpp"
 
 namespace drift {
 namespace {
-
-/// Tokens and digests are all that cells are compared by.
-constexpr std::uint32_t kLeastKept = 2;
 
 struct SweepOptions {
   std::vector<std::string> builds;
@@ -87,11 +83,7 @@ void check(const SweepOptions& options) {
       throw usage_error(*build + ": is a saved report", "a sweep runs builds; name one");
     }
   }
-  const Sided environment = parse_sided_environment(options.run.environment);
-  const std::vector<std::uint32_t> threads = parse_sided_threads(options.run.threads);
-  if (environment.of[0] != environment.of[1] || threads[0] != threads[1]) {
-    throw usage_error("--env and --threads: a sweep has no sides", "leave out A: and B:");
-  }
+  check_alike(options.run, "a sweep has no sides");
   if (options.run.given.contains("--on-divergence")) {
     throw usage_error("--on-divergence: the cells of a sweep run on their own", "leave it out");
   }
@@ -99,9 +91,7 @@ void check(const SweepOptions& options) {
     throw usage_error("--keep-top: no logits are kept", "add --keep-cells FOLDER");
   }
   check_run_options(options.run);
-  std::vector<std::string> inputs = {options.run.prompts, options.run.text, options.run.model};
-  inputs.insert(inputs.end(), options.builds.begin(), options.builds.end());
-  check_outputs(options.output, inputs);
+  check_outputs(options.output, input_files(options.run, options.builds));
 }
 
 std::vector<Side> open_sides(const SweepOptions& options, Progress& progress) {
@@ -119,16 +109,12 @@ std::vector<Side> open_sides(const SweepOptions& options, Progress& progress) {
 /// Everything that answers depend on besides the cells' values.
 std::string identity_of(const AuditRequest& base, const std::vector<Side>& sides,
                         const Model& model) {
-  const HostRecord host = this_host();
-  std::string text = fmt::format("{}{}\nkeep_top {}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n",
-                                 ModelQuestion(base, model, {}).identity(), kTool,
-                                 base.settings.keep_top, runner_sources_sha256(), host.cpu,
-                                 fmt::join(host.cpu_flags, " "), sides.front().threads);
+  const Side& first = sides.front();
+  std::string text = ModelQuestion(base, model, {}).identity() +
+                     running_circumstances(kTool, first.threads, first.environment.knobs) +
+                     fmt::format("keep_top {}\n", base.settings.keep_top);
   for (const Side& side : sides) {
     text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
-  }
-  for (const auto& [name, value] : sides.front().environment.knobs) {
-    text += fmt::format("{}={}\n", name, value);
   }
   return text;
 }
@@ -205,11 +191,7 @@ void add_sweep_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_run_options(*command, options->run, {"greedy"});
   add_output_options(*command, options->output, "report.json");
-  command->callback([options, command, &action] {
-    note_given(*command, options->run);
-    settle_outputs(*command, options->output);
-    action = [options] { return sweep_builds(*options); };
-  });
+  set_action(*command, options, action, sweep_builds);
 }
 
 }  // namespace drift

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/runner_process.hpp"
 
 namespace drift {
 namespace {
@@ -19,12 +20,6 @@ constexpr std::string_view kVariable = "env:";
 
 Error refusal(const std::string& text, const std::string& what) {
   return usage_error(fmt::format("--knob {}: {}", text, what), kExample);
-}
-
-bool is_variable(const std::string& name) {
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-         std::all_of(name.begin(), name.end(), fits);
 }
 
 bool has_capital(const std::string& name) {
@@ -82,7 +77,7 @@ std::string name_of_knob(const std::string& text, const std::string& word) {
   }
   const bool prefixed = word.starts_with(kVariable);
   const std::string name = prefixed ? word.substr(kVariable.size()) : word;
-  if (!is_variable(name) || (!prefixed && !has_capital(name))) {
+  if (!is_variable_name(name) || (!prefixed && !has_capital(name))) {
     throw refusal(text, fmt::format("no such knob; it is {}, or an environment variable (one "
                                     "without a capital letter as env:NAME)",
                                     fmt::join(kNamed, ", ")));
