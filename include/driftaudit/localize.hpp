@@ -58,10 +58,4 @@ SourceHint source_hint(const std::string& function, const std::string& blas);
 /// same.
 std::string compare_address(const std::string& commit_a, const std::string& commit_b);
 
-/// "attn.softmax" of "block.3.attn.softmax", "ln_f" of itself.
-std::string operation_kind(const std::string& name);
-
-/// "block 3" of "block.3.attn.softmax", "embeddings" of "embed.sum", "ln_f" of itself.
-std::string operation_stage(const std::string& name);
-
 }  // namespace drift

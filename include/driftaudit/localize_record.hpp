@@ -97,4 +97,10 @@ struct LocalizeRecord {
   std::string compare;  ///< address of the changes between both builds' commits, or empty
 };
 
+/// "attn.softmax" of "block.3.attn.softmax", "ln_f" of itself.
+std::string operation_kind(const std::string& name);
+
+/// "block 3" of "block.3.attn.softmax", "embeddings" of "embed.sum", "ln_f" of itself.
+std::string operation_stage(const std::string& name);
+
 }  // namespace drift

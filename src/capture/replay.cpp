@@ -21,24 +21,16 @@ class TracedPass {
 
   /// The next operation's record; nothing at the end of the job.
   std::optional<wire::OperationRecord> next_record() {
-    for (;;) {
-      RunnerProcess::Event event = process_.next();
-      if (std::holds_alternative<wire::Done>(event)) {
-        return std::nullopt;
-      }
-      if (!is_between(event)) {
-        return expect_event<wire::OperationRecord>(std::move(event), label_);
-      }
+    RunnerProcess::Event event = next_event();
+    if (std::holds_alternative<wire::Done>(event)) {
+      return std::nullopt;
     }
+    return expect_event<wire::OperationRecord>(std::move(event), label_);
   }
 
   /// What this side's operation of the same name gives on those inputs.
   wire::TensorData apply_to(const wire::OperationRecord& recorded) {
-    RunnerProcess::Event event = process_.next();
-    while (is_between(event)) {
-      event = process_.next();
-    }
-    require_same(expect_event<wire::Question>(std::move(event), label_).name, recorded);
+    require_same(expect_event<wire::Question>(next_event(), label_).name, recorded);
     std::vector<std::optional<wire::TensorData>> inputs;
     inputs.reserve(recorded.inputs.size());
     for (const wire::Operand& input : recorded.inputs) {
@@ -58,13 +50,7 @@ class TracedPass {
   }
 
   /// Takes what is left; any further operation is one too many.
-  void finish() {
-    RunnerProcess::Event event = process_.next();
-    while (is_between(event)) {
-      event = process_.next();
-    }
-    expect_event<wire::Done>(std::move(event), label_);
-  }
+  void finish() { expect_event<wire::Done>(next_event(), label_); }
 
  private:
   static wire::Job job_with(wire::Job job, const wire::Task& task) {
@@ -72,9 +58,15 @@ class TracedPass {
     return job;
   }
 
-  static bool is_between(const RunnerProcess::Event& event) {
-    return std::holds_alternative<wire::Step>(event) ||
-           std::holds_alternative<wire::TaskEnd>(event);
+  /// The next event but for the steps of the task itself.
+  RunnerProcess::Event next_event() {
+    for (;;) {
+      RunnerProcess::Event event = process_.next();
+      if (!std::holds_alternative<wire::Step>(event) &&
+          !std::holds_alternative<wire::TaskEnd>(event)) {
+        return event;
+      }
+    }
   }
 
   void require_same(const std::string& name, const wire::OperationRecord& recorded) const {

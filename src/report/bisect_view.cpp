@@ -1,7 +1,6 @@
 #include "report/bisect_view.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -75,12 +74,6 @@ std::string class_cell(const BisectRecord& bisect, std::size_t index) {
     }
   }
   return "–";
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 bool is_after(const BisectRecord& bisect, const std::string& label) {
@@ -165,7 +158,7 @@ std::vector<Cell> bisect_row(const Report& report, std::size_t index) {
   const std::string colour = is_after(bisect, candidate.label) ? kChanged : "";
   return {{visible(candidate.label), colour},
           {visible(candidate.released)},
-          {build == nullptr ? "" : lower(visible(build->cpu_capability))},
+          {build == nullptr ? "" : kernels_name(*build)},
           {build == nullptr ? "" : visible(build->blas)},
           {class_cell(bisect, index), colour},
           {asked(bisect, candidate)}};

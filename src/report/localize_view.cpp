@@ -24,17 +24,11 @@ struct KindCount {
   const LocalizedOperation* first = nullptr;  ///< that changed by itself
 };
 
-/// "attn.softmax" of "block.3.attn.softmax".
-std::string kind_of(const std::string& name) {
-  const std::size_t dot = name.starts_with("block.") ? name.find('.', 6) : std::string::npos;
-  return dot == std::string::npos ? name : name.substr(dot + 1);
-}
-
 /// The kinds that changed by themselves, in order of execution.
 std::vector<KindCount> own_kinds(const LocalizeRecord& record) {
   std::vector<KindCount> kinds;
   for (const LocalizedOperation& operation : record.operations) {
-    const std::string kind = kind_of(operation.name);
+    const std::string kind = operation_kind(operation.name);
     auto at = std::find_if(kinds.begin(), kinds.end(),
                            [&](const KindCount& count) { return count.kind == kind; });
     if (at == kinds.end()) {
@@ -62,13 +56,6 @@ std::string in_blocks(const KindCount& count) {
 
 std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 /// What an operation did, in the words of what the sides differ by.
 std::string own_words(const Report& report, bool many) {
   const std::string changed = many ? "changed by themselves" : "changed by itself";
@@ -82,9 +69,8 @@ std::string own_words(const Report& report, bool many) {
   }
   const std::string gives = many ? "give" : "gives";
   if (a.cpu_capability != b.cpu_capability) {
-    return fmt::format("{} other bits on {} than on {} kernels", gives,
-                       visible(lower_case(b.cpu_capability)),
-                       visible(lower_case(a.cpu_capability)));
+    return fmt::format("{} other bits on {} than on {} kernels", gives, kernels_name(b),
+                       kernels_name(a));
   }
   if (a.threads != b.threads) {
     return fmt::format("{} other bits on {} than on {}", gives, counted(b.threads, "thread"),
@@ -146,7 +132,7 @@ std::string growth_table(const LocalizeRecord& record, bool colour) {
     }
     const GrowthPoint& point = record.growth[i];
     const LocalizedOperation* operation = operation_named(record, point.operation);
-    const std::string kind = kind_of(point.operation);
+    const std::string kind = operation_kind(point.operation);
     std::vector<Cell> row{{"  " + visible(point.stage)},
                           {kind == point.stage ? "" : visible(kind)}};
     for (Cell& cell : difference_cells(operation != nullptr && operation->same, point.max_abs_diff,

@@ -11,7 +11,9 @@
 #include "driftaudit/report.hpp"
 #include "driftaudit/zstd.hpp"
 
+#include "report/found_fields.hpp"
 #include "report/report_fields.hpp"
+#include "report/sweep_fields.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {

@@ -54,6 +54,12 @@ bool has_mode(const Report& report, const std::string& mode) {
   return std::find(modes.begin(), modes.end(), mode) != modes.end();
 }
 
+void append_model(const ModelRecord& model, std::string& command) {
+  if (model.why.empty()) {
+    command += " --model " + quoted(visible(model.name));
+  }
+}
+
 void append_knob(const std::string& side, const std::string& name, const std::string& value,
                  std::string& command) {
   command += " --env ";
@@ -83,9 +89,7 @@ std::string audit_command(const Report& report, const CommandChange& change) {
   for (const BuildRecord& build : report.builds) {
     command += " " + quoted(visible(build.label));
   }
-  if (report.model.why.empty()) {  // asked for by name
-    command += " --model " + quoted(visible(report.model.name));
-  }
+  append_model(report.model, command);
   if (has_mode(report, "score")) {
     command += " --text " + quoted(visible(report.settings.text));
   }

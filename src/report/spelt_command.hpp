@@ -20,6 +20,9 @@ struct CommandChange {
   std::string replaced_knob = "";  ///< a variable that the options set otherwise
 };
 
+/// The report's model, where it was asked for by name.
+void append_model(const ModelRecord& model, std::string& command);
+
 /// " --env NAME=VALUE" with a side before it, or with none.
 void append_knob(const std::string& side, const std::string& name, const std::string& value,
                  std::string& command);

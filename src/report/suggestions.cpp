@@ -68,8 +68,8 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
     return;
   }
   std::string command = fmt::format("driftaudit bisect {} {}", first, last);
-  if (report.model.why.empty() && !report.reveal) {
-    command += " --model " + quoted(visible(report.model.name));
+  if (!report.reveal) {
+    append_model(report.model, command);
   }
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
@@ -92,9 +92,7 @@ std::string two_sided(const Report& report, const std::string& verb) {
   for (const BuildRecord& build : report.builds) {
     command += " " + quoted(visible(build.label));
   }
-  if (report.model.why.empty()) {
-    command += " --model " + quoted(visible(report.model.name));
-  }
+  append_model(report.model, command);
   append_knobs(report.builds, "", command);
   return command;
 }

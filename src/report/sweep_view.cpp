@@ -1,7 +1,6 @@
 #include "report/sweep_view.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -44,12 +43,6 @@ std::string base_line(const SweepRecord& sweep) {
   return text + "\n";
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string class_of(const SweepCell& cell) {
   return cell.class_index ? class_name(*cell.class_index) : cell.state;
 }
@@ -62,12 +55,11 @@ std::string cells_table(const Report& report, bool colour) {
   for (std::size_t i = 0; i < shown; ++i) {
     const SweepCell& cell = sweep.cells[i];
     const std::string mark = cell.class_index == 0U ? "" : kMoved;
-    columns.add(
-        {{fmt::format("{}", i + 1)},
-         {visible(cell.build)},
-         {off_base(sweep, cell)},
-         {cell.ran_as ? lower_case(visible(report.builds[*cell.ran_as].cpu_capability)) : "–"},
-         {class_of(cell), mark}});
+    columns.add({{fmt::format("{}", i + 1)},
+                 {visible(cell.build)},
+                 {off_base(sweep, cell)},
+                 {cell.ran_as ? kernels_name(report.builds[*cell.ran_as]) : "–"},
+                 {class_of(cell), mark}});
   }
   const std::size_t left = sweep.cells.size() - shown;
   return columns.text(colour) +

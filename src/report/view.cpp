@@ -148,10 +148,14 @@ std::string report_heading(const View& view) {
   return "model " + view.model_line() + "\n" + sides.text(false);
 }
 
-std::vector<std::string> side_facts(const BuildRecord& build) {
-  std::string capability = build.cpu_capability;
-  std::transform(capability.begin(), capability.end(), capability.begin(),
+std::string kernels_name(const BuildRecord& build) {
+  std::string name = build.cpu_capability;
+  std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return visible(name);
+}
+
+std::vector<std::string> side_facts(const BuildRecord& build) {
   std::string knobs;
   for (const auto& [name, value] : build.knobs) {
     knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
@@ -160,7 +164,7 @@ std::vector<std::string> side_facts(const BuildRecord& build) {
     knobs += fmt::format("{}recorded {} in {}", knobs.empty() ? "" : "  ", build.recorded->created,
                          build.recorded->report);
   }
-  return {"torch " + visible(build.torch),  visible(capability),  visible(build.blas),
+  return {"torch " + visible(build.torch),  kernels_name(build),  visible(build.blas),
           counted(build.threads, "thread"), visible(build.label), visible(knobs)};
 }
 

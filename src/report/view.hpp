@@ -43,6 +43,9 @@ class View {
 /// The model's line and a line a side.
 std::string report_heading(const View& view);
 
+/// ATen's effective capability as views write it: "avx2".
+std::string kernels_name(const BuildRecord& build);
+
 /// "torch 1.10.1", "avx2", "MKL 2020.0", "1 thread", "january-2022", "NAME=VALUE …".
 std::vector<std::string> side_facts(const BuildRecord& build);
 

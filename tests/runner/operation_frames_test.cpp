@@ -4,17 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "runner/payload.hpp"
 #include "runner/wire.hpp"
 
 namespace drift::wire {
 namespace {
-
-template <class T>
-std::string payload_of(const T& value) {
-  Writer writer;
-  put(writer, value);
-  return writer.bytes();
-}
 
 /// [2, 3] in columns of a storage with rows of 4: 2 + 1 * 4 + 1 elements from the offset on.
 TensorData columns() {

@@ -4,15 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "runner/payload.hpp"
+
 namespace drift::wire {
 namespace {
-
-template <class T>
-std::string payload_of(const T& value) {
-  Writer writer;
-  put(writer, value);
-  return writer.bytes();
-}
 
 Job job() {
   Task task;
@@ -30,7 +25,18 @@ Job job() {
   task.given = {4, 5};
   task.trace = {{2, 3}, {"*"}, {"block.0.*"}, {"ln_f", "lm_head"}};
   task.operation = "softmax";
-  return {"/weights.bin", 4, "exit@step=3", {task, Task{}}};
+  task.batch = 2;
+  Job job;
+  job.weights = "/weights.bin";
+  job.threads = 4;
+  job.interop_threads = 3;
+  job.dtype = DType::kBFloat16;
+  job.memory_limit = std::uint64_t{5} << 30;
+  job.alignment = 16;
+  job.flush_denormals = true;
+  job.fault = "exit@step=3";
+  job.tasks = {task, Task{}};
+  return job;
 }
 
 Step step() { return {1, 2, 3, std::nullopt, 77, {1.5F, -0.0F}}; }
@@ -39,6 +45,11 @@ TEST(Wire, GivesAJobBack) {
   const Job back = parse<Job>(payload_of(job()));
   EXPECT_EQ(back.weights, "/weights.bin");
   EXPECT_EQ(back.threads, 4U);
+  EXPECT_EQ(back.interop_threads, 3U);
+  EXPECT_EQ(back.dtype, DType::kBFloat16);
+  EXPECT_EQ(back.memory_limit, std::uint64_t{5} << 30);
+  EXPECT_EQ(back.alignment, 16U);
+  EXPECT_TRUE(back.flush_denormals);
   EXPECT_EQ(back.fault, "exit@step=3");
   ASSERT_EQ(back.tasks.size(), 2U);
   const Task& task = back.tasks[0];
@@ -59,6 +70,7 @@ TEST(Wire, GivesAJobBack) {
   EXPECT_EQ(task.trace.data, (std::vector<std::string>{"block.0.*"}));
   EXPECT_EQ(task.trace.questions, (std::vector<std::string>{"ln_f", "lm_head"}));
   EXPECT_EQ(task.operation, "softmax");
+  EXPECT_EQ(task.batch, 2U);
 }
 
 TEST(Wire, GivesTheRunnersFramesBack) {
