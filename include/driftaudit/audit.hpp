@@ -22,7 +22,11 @@ struct Side {
   Build build;
   std::filesystem::path runner;
   RunnerEnvironment environment;
-  std::uint32_t threads = 1;          ///< intra-op
+  std::uint32_t threads = 1;  ///< intra-op
+  std::uint32_t interop_threads = 1;
+  std::uint64_t memory_limit = 0;     ///< bytes of the runner's private memory; 0: none
+  std::uint32_t alignment = 64;       ///< of its tensors, in bytes
+  std::string dtype = "float32";      ///< what it computes in; "bfloat16", "float16"
   std::vector<std::string> launcher;  ///< a command before the runner
   std::string fault;                  ///< planted by tests; empty in all real use
 };

@@ -31,6 +31,13 @@ const wire::Task& task_of(const std::vector<wire::Task>& tasks, std::uint32_t id
   throw trouble(fmt::format("a runner answered task {}, which it was not given", id));
 }
 
+wire::DType dtype_from(const std::string& name) {
+  if (name == "bfloat16") {
+    return wire::DType::kBFloat16;
+  }
+  return name == "float16" ? wire::DType::kFloat16 : wire::DType::kFloat32;
+}
+
 }  // namespace
 
 const char* mode_name(wire::Mode mode) {
@@ -72,6 +79,10 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
   wire::Job job;
   job.weights = model.weights.string();
   job.threads = side.threads;
+  job.interop_threads = side.interop_threads;
+  job.memory_limit = side.memory_limit;
+  job.alignment = side.alignment;
+  job.dtype = dtype_from(side.dtype);
   job.fault = side.fault;
   job.tasks = std::move(tasks);
   return job;

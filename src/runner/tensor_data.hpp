@@ -13,7 +13,13 @@
 
 namespace drift::wire {
 
-enum class DType : std::uint32_t { kFloat32 = 0, kInt64 = 1, kBool = 2 };
+enum class DType : std::uint32_t {
+  kFloat32 = 0,
+  kInt64 = 1,
+  kBool = 2,
+  kBFloat16 = 3,
+  kFloat16 = 4
+};
 
 /// Bytes of one element.
 inline std::uint64_t element_bytes(DType dtype) {
@@ -24,6 +30,9 @@ inline std::uint64_t element_bytes(DType dtype) {
       return 8;
     case DType::kBool:
       return 1;
+    case DType::kBFloat16:
+    case DType::kFloat16:
+      return 2;
   }
   throw std::runtime_error("a tensor of unknown type");
 }

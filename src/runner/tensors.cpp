@@ -31,6 +31,10 @@ at::ScalarType scalar_type_of(wire::DType dtype) {
       return at::kLong;
     case wire::DType::kBool:
       return at::kBool;
+    case wire::DType::kBFloat16:
+      return at::kBFloat16;
+    case wire::DType::kFloat16:
+      return at::kHalf;
     case wire::DType::kFloat32:
       break;
   }

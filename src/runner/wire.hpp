@@ -21,6 +21,9 @@
 //   kOperation   the driver says Calls, each answered by a Result; a Call with `end` ends the task.
 //
 // Calls may be sent ahead of their Results. The runner holds one Call at a time.
+//
+// Tasks of one batch work at the same time; the frames of each still come together, in the order of
+// the tasks, when the whole batch is done.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +37,7 @@
 namespace drift::wire {
 
 inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kProtocol = 2;
+inline constexpr std::uint32_t kProtocol = 3;
 inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
 
 enum class FrameKind : std::uint32_t {
@@ -86,6 +89,9 @@ struct Task {
   std::vector<std::int32_t> given;
   Trace trace;
   std::string operation;  ///< kOperation: a name of operations.hpp
+  /// kGreedy, kSample: tasks that follow each other with the same number other than 0 run as one
+  /// batch, in that order, padded on the left. Neither fed nor traced.
+  std::uint32_t batch = 0;
 };
 
 /// All that one runner process does.
@@ -93,8 +99,13 @@ struct Job {
   /// Path of the canonical weights file, as the runner sees it; may be empty where all tasks are
   /// kOperation.
   std::string weights;
-  std::uint32_t threads = 1;
-  std::string fault;  ///< a fault to plant, for tests; empty in all real use
+  std::uint32_t threads = 1;  ///< intra-op
+  std::uint32_t interop_threads = 1;
+  DType dtype = DType::kFloat32;   ///< what the model computes in; a Step's logits are float32
+  std::uint64_t memory_limit = 0;  ///< bytes of private memory (RLIMIT_DATA); 0: none
+  std::uint32_t alignment = 64;    ///< bytes: tensors that it makes start at no rounder address
+  bool flush_denormals = false;    ///< denormal results become 0
+  std::string fault;               ///< a fault to plant, for tests; empty in all real use
   std::vector<Task> tasks;
 };
 
@@ -155,6 +166,7 @@ inline void put(Writer& w, const Task& t) {
   w.numbers(t.given);
   put(w, t.trace);
   w.text(t.operation);
+  w.number(t.batch);
 }
 
 inline void get(Reader& r, Task& t) {
@@ -174,11 +186,17 @@ inline void get(Reader& r, Task& t) {
   t.given = r.numbers<std::int32_t>();
   get(r, t.trace);
   t.operation = r.text();
+  t.batch = r.number<std::uint32_t>();
 }
 
 inline void put(Writer& w, const Job& j) {
   w.text(j.weights);
   w.number(j.threads);
+  w.number(j.interop_threads);
+  w.number(j.dtype);
+  w.number(j.memory_limit);
+  w.number(j.alignment);
+  w.number(j.flush_denormals);
   w.text(j.fault);
   put(w, j.tasks);
 }
@@ -186,6 +204,11 @@ inline void put(Writer& w, const Job& j) {
 inline void get(Reader& r, Job& j) {
   j.weights = r.text();
   j.threads = r.number<std::uint32_t>();
+  j.interop_threads = r.number<std::uint32_t>();
+  j.dtype = r.number<DType>();
+  j.memory_limit = r.number<std::uint64_t>();
+  j.alignment = r.number<std::uint32_t>();
+  j.flush_denormals = r.number<std::uint8_t>() != 0;
   j.fault = r.text();
   get(r, j.tasks);
 }
