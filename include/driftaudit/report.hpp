@@ -50,6 +50,7 @@ struct BuildRecord {
   std::string blas;
   std::uint32_t threads = 0;  ///< ATen's intra-op threads
   std::optional<std::uint32_t> blas_threads;
+  std::optional<std::string> blas_dispatch;  ///< which of its kernels the BLAS goes for: "avx2"
   std::string string_abi;                    ///< "old", "new"
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
   std::optional<bool> repeatable;            ///< null: not checked

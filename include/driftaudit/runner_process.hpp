@@ -34,6 +34,7 @@ struct RunnerFacts {
   std::string blas;            ///< "MKL 2020.0.0", "OpenBLAS 0.3.29", "unknown"
   std::uint32_t aten_threads = 0;
   std::optional<std::uint32_t> blas_threads;  ///< null when the BLAS doesn't say
+  std::optional<std::string> blas_dispatch;   ///< the kernels it goes for: "zen", "avx2"; likewise
 };
 
 RunnerFacts facts_from(const wire::Hello& hello);

@@ -54,6 +54,10 @@ struct SweepKnob {
   std::uint64_t pairs_bits = 0;        ///< those whose bits differ
   std::uint64_t pairs_tokens = 0;      ///< those whose tokens differ
   std::optional<SweepPair> differing;  ///< the first pair whose bits differ
+  /// Pairs in which ATen or the BLAS named other kernels (BuildRecord::cpu_capability, blas,
+  /// blas_dispatch), and the first of them; null without pairs, and in reports of before.
+  std::optional<std::uint64_t> pairs_kernels;
+  std::optional<SweepPair> other_kernels;
   /// The earliest over all pairs, by step and then by prompt.
   std::optional<SweepTokenChange> first_token_change;
   /// What a knob that moved bits is known to do, or where one is known to move none; or empty.

@@ -175,6 +175,9 @@ std::vector<std::string> differing_conditions(const Report& report) {
   }
   differences.add("kernels", a.cpu_capability, b.cpu_capability);
   differences.add("BLAS", a.blas, b.blas);
+  if (a.blas_dispatch && b.blas_dispatch) {  // reports of before don't say
+    differences.add("BLAS dispatch", *a.blas_dispatch, *b.blas_dispatch);
+  }
   differences.add("BLAS threads", a.blas_threads.value_or(0), b.blas_threads.value_or(0));
   differences.add("operating system's kernel", there.host.kernel, here.host.kernel);
   differences.add("program", there.tool, here.tool);

@@ -20,6 +20,7 @@ void record_facts(const RunnerFacts& facts, BuildRecord& record) {
   record.blas = facts.blas;
   record.threads = facts.aten_threads;
   record.blas_threads = facts.blas_threads;
+  record.blas_dispatch = facts.blas_dispatch;
 }
 
 ModelRecord model_record(const Model& model) {

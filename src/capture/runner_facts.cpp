@@ -80,11 +80,17 @@ std::optional<std::uint32_t> blas_threads(const wire::Hello& hello) {
   return threads;
 }
 
+std::optional<std::string> blas_dispatch(std::string_view config) {
+  const std::string_view dispatch =
+      after(config, "BLAS dispatch: ", [](char c) { return c != '\n'; });
+  return dispatch.empty() ? std::nullopt : std::optional(std::string(dispatch));
+}
+
 }  // namespace
 
 RunnerFacts facts_from(const wire::Hello& hello) {
-  return {hello.torch, cpu_capability(hello.config), blas(hello.config), hello.threads,
-          blas_threads(hello)};
+  return {hello.torch,   cpu_capability(hello.config), blas(hello.config),
+          hello.threads, blas_threads(hello),          blas_dispatch(hello.config)};
 }
 
 }  // namespace drift

@@ -118,6 +118,7 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v("blas", b.blas);
   v("threads", b.threads);
   v("blas_threads", b.blas_threads);
+  v.if_set("blas_dispatch", b.blas_dispatch);
   v("string_abi", b.string_abi);
   v("knobs", b.knobs);
   v("repeatable", b.repeatable);

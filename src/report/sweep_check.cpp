@@ -29,6 +29,9 @@ void check_sweep(const Place& root, const Report& report) {
     if (const auto& pair = sweep.knobs[i].differing) {
       require(std::max(pair->a, pair->b), cells, "knobs", i, "differing");
     }
+    if (const auto& pair = sweep.knobs[i].other_kernels) {
+      require(std::max(pair->a, pair->b), cells, "knobs", i, "other_kernels");
+    }
     if (const auto& change = sweep.knobs[i].first_token_change) {
       require(std::max(change->cells.a, change->cells.b), cells, "knobs", i, "first_token_change");
     }

@@ -48,6 +48,8 @@ void fields(auto& v, Is<SweepKnob> auto& k) {
   v("pairs_bits", k.pairs_bits);
   v("pairs_tokens", k.pairs_tokens);
   v("differing", k.differing);
+  v.if_set("pairs_kernels", k.pairs_kernels);
+  v.if_set("other_kernels", k.other_kernels);
   v("first_token_change", k.first_token_change);
   v("known", k.known);
 }

@@ -47,6 +47,15 @@ std::string class_of(const SweepCell& cell) {
   return cell.class_index ? class_name(*cell.class_index) : cell.state;
 }
 
+/// "avx512, MKL zen": the kernels that ATen and the BLAS of a cell named.
+std::string chosen_kernels(const Report& report, const SweepCell& cell) {
+  const BuildRecord& build = report.builds[cell.ran_as.value()];
+  const std::string blas = build.blas.substr(0, build.blas.find(' '));
+  return kernels_name(build) +
+         (build.blas_dispatch ? fmt::format(", {} {}", visible(blas), visible(*build.blas_dispatch))
+                              : "");
+}
+
 std::string cells_table(const Report& report, bool colour) {
   const SweepRecord& sweep = *report.sweep;
   Columns columns({false, true, true, true, true});
@@ -58,7 +67,7 @@ std::string cells_table(const Report& report, bool colour) {
     columns.add({{fmt::format("{}", i + 1)},
                  {visible(cell.build)},
                  {off_base(sweep, cell)},
-                 {cell.ran_as ? kernels_name(report.builds[*cell.ran_as]) : "–"},
+                 {cell.ran_as ? chosen_kernels(report, cell) : "–"},
                  {class_of(cell), mark}});
   }
   const std::size_t left = sweep.cells.size() - shown;
@@ -182,13 +191,32 @@ std::string measured(const Report& report, const SweepKnob& knob) {
   return text;
 }
 
+/// What the libraries themselves say of a knob.
+std::string kernels_in_words(const Report& report, const SweepKnob& knob) {
+  const std::vector<SweepCell>& cells = report.sweep->cells;
+  if (!knob.pairs_kernels) {
+    return "";
+  }
+  if (!knob.other_kernels) {
+    const std::string both = knob.pairs == 1 ? "both cells" : "the cells of each pair";
+    return fmt::format("; {} name the same kernels", both);
+  }
+  const SweepPair& pair = *knob.other_kernels;
+  return fmt::format("; {}: {} in cell {}, {} in cell {}",
+                     knob.pairs == 1
+                         ? "other kernels"
+                         : fmt::format("other kernels in {} of them", *knob.pairs_kernels),
+                     chosen_kernels(report, cells[pair.a]), pair.a + 1,
+                     chosen_kernels(report, cells[pair.b]), pair.b + 1);
+}
+
 /// What was measured of a knob, and apart from that what is known.
 void describe_knob(const Report& report, const SweepKnob& knob, std::vector<std::string>& details) {
   if (!knob.moves_bits) {
     return;
   }
   const std::string name = visible(knob.name);
-  details.push_back(name + ": " + measured(report, knob));
+  details.push_back(name + ": " + measured(report, knob) + kernels_in_words(report, knob));
   if (!knob.known.empty()) {
     details.push_back(fmt::format("{} is known to {}", name, visible(knob.known)));
   }

@@ -42,6 +42,7 @@ void set_threads(std::uint32_t threads) {
   }
   at::set_num_interop_threads(1);
   at::set_num_threads(static_cast<int>(threads));
+  set_blas_threads(static_cast<int>(threads));
 }
 
 /// Of the headers; the macro with the whole text is younger than the oldest releases.

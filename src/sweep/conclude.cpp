@@ -31,6 +31,14 @@ bool earlier(const SweepTokenChange& a, const SweepTokenChange& b) {
   return std::tuple(a.step, a.prompt) < std::tuple(b.step, b.prompt);
 }
 
+/// Whether ATen and the BLAS name the same kernels.
+bool same_kernels(const Report& a, const Report& b) {
+  const BuildRecord& x = a.builds.at(0);
+  const BuildRecord& y = b.builds.at(0);
+  return x.cpu_capability == y.cpu_capability && x.blas == y.blas &&
+         x.blas_dispatch == y.blas_dispatch;
+}
+
 /// Whether any token differs, and the first one that both cells have.
 struct TokenComparison {
   bool differ = false;
@@ -148,6 +156,11 @@ class Conclusion {
 
   void add_pair(SweepPair pair, SweepKnob& knob) const {
     ++knob.pairs;
+    knob.pairs_kernels = knob.pairs_kernels.value_or(0);
+    if (!same_kernels(*outcomes_[pair.a].answer, *outcomes_[pair.b].answer)) {
+      ++*knob.pairs_kernels;
+      knob.other_kernels = knob.other_kernels.value_or(pair);
+    }
     if (record_.cells[pair.a].class_index == record_.cells[pair.b].class_index) {
       return;
     }

@@ -55,6 +55,12 @@ TEST(RunnerFacts, NameTheBlasThatIsLinkedRatherThanTheOneThatTorchWasBuiltWith) 
   EXPECT_EQ(open.blas_threads, 2U);
 }
 
+TEST(RunnerFacts, NameTheKernelsThatTheBlasGoesFor) {
+  EXPECT_EQ(facts_from(hello("  - BLAS dispatch: avx2 cbwr auto\n")).blas_dispatch,
+            "avx2 cbwr auto");
+  EXPECT_FALSE(facts_from(hello("  - CPU capability usage: AVX2\n")).blas_dispatch);
+}
+
 TEST(RunnerFacts, SayWhatIsNotKnown) {
   const RunnerFacts facts = facts_from(hello("", ""));
   EXPECT_EQ(facts.cpu_capability, "unknown");

@@ -14,7 +14,9 @@ namespace drift {
 namespace {
 
 using test::Answer;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 wire::Task greedy(std::uint32_t new_tokens) { return test::greedy_task(new_tokens); }
@@ -61,6 +63,16 @@ TEST_F(RealRunner, TellsTheGenericKernelsFromTheFastOnes) {
   launch_.environment["ATEN_CPU_CAPABILITY"] = "default";
   RunnerProcess process(launch_, job_);
   EXPECT_EQ(facts_from(std::get<wire::Hello>(process.next())).cpu_capability, "DEFAULT");
+}
+
+TEST_F(RealRunner, NamesTheKernelsThatMklGoesFor) {
+  const auto dispatch = [&] {
+    RunnerProcess process(launch_, job_);
+    return facts_from(std::get<wire::Hello>(process.next())).blas_dispatch.value_or("nothing");
+  };
+  EXPECT_THAT(dispatch(), Not(AnyOf("nothing", HasSubstr("cbwr"))));
+  launch_.environment["MKL_CBWR"] = "COMPATIBLE";
+  EXPECT_THAT(dispatch(), HasSubstr("cbwr compatible"));
 }
 
 TEST_F(RealRunner, ChoosesTheHighestLogitAndStopsAtTheLength) {

@@ -18,6 +18,7 @@ BuildRecord build(const std::string& label, const std::string& torch, const std:
   b.blas = blas;
   b.threads = 1;
   b.blas_threads = 1;
+  b.blas_dispatch = "avx2";
   b.string_abi = "old";
   b.repeatable = true;
   b.tokens_per_second = 812.5;
@@ -311,7 +312,9 @@ Report sweep_report() {
   report.settings.modes = {"greedy"};
   report.builds.resize(1);
   report.builds[0].label = "1.10.1";
+  report.builds[0].blas_dispatch = "zen";
   report.builds.resize(4, report.builds[0]);
+  report.builds[1].blas_dispatch = "avx2";
   report.builds[3].repeatable = false;
   report.tokens = {{10, " the"}, {11, "\n"}};
   SweepRecord& s = report.sweep.emplace();
@@ -342,18 +345,25 @@ Report sweep_report() {
   failed.reason = "killed by signal 4";
   s.classes = {{digest + "0", {0, 2}}, {digest + "1", {1}}};
   const SweepPair pair{0, 1};
-  s.knobs = {{"threads",
-              {"1", "2"},
-              true,
-              true,
-              1,
-              1,
-              1,
-              pair,
-              SweepTokenChange{pair, "greedy", 2, 3, 10, 11},
-              "split sums"},
-             {"MKL_CBWR", {"", "AUTO", "AVX", "SSE2"}, false, false, 1, 0, 0, {}, {}, "pin paths"},
-             {"cache", {"on", "off"}, {}, {}, 0, 0, 0, {}, {}, ""}};
+  s.knobs.resize(3);
+  SweepKnob& threads = s.knobs[0];
+  threads.name = "threads";
+  threads.values = {"1", "2"};
+  threads.moves_bits = threads.moves_tokens = true;
+  threads.pairs = threads.pairs_bits = threads.pairs_tokens = 1;
+  threads.differing = pair;
+  threads.pairs_kernels = 1;
+  threads.other_kernels = pair;
+  threads.first_token_change = SweepTokenChange{pair, "greedy", 2, 3, 10, 11};
+  threads.known = "split sums";
+  SweepKnob& variable = s.knobs[1];
+  variable.name = "MKL_CBWR";
+  variable.values = {"", "AUTO", "AVX", "SSE2"};
+  variable.moves_bits = variable.moves_tokens = false;
+  variable.pairs = 1;
+  variable.known = "pin paths";
+  s.knobs[2].name = "cache";
+  s.knobs[2].values = {"on", "off"};
   for (SweepCell& each : s.cells) {
     each.knobs["cache"] = "on";
   }

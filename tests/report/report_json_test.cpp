@@ -138,6 +138,7 @@ TEST_F(ReportJson, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.builds[1].log, report.builds[1].log);
   EXPECT_EQ(back.builds[1].knobs, report.builds[1].knobs);
   EXPECT_EQ(back.builds[0].blas_threads, 1U);
+  EXPECT_EQ(back.builds[0].blas_dispatch, "avx2");
   EXPECT_FALSE(back.builds[1].repeatable.has_value());
   EXPECT_EQ(back.runs[1].text, report.runs[1].text);
   EXPECT_EQ(back.runs[2].prompt_text, "Q: What is 17 times 23?\nA:");
@@ -361,6 +362,9 @@ TEST_F(ReportJson, RefusesASweepThatContradictsItself) {
   EXPECT_THAT(
       refusal_with("\"differing\":{\"a\":0,\"b\":1}", "\"differing\":{\"a\":0,\"b\":5}", report),
       HasSubstr("/sweep/knobs/0/differing: there is none"));
+  EXPECT_THAT(refusal_with("\"other_kernels\":{\"a\":0,\"b\":1}",
+                           "\"other_kernels\":{\"a\":0,\"b\":5}", report),
+              HasSubstr("/sweep/knobs/0/other_kernels: there is none"));
   EXPECT_THAT(refusal_with("\"cells\":{\"a\":0,\"b\":1}", "\"cells\":{\"a\":7,\"b\":1}", report),
               HasSubstr("/sweep/knobs/0/first_token_change: there is none"));
   EXPECT_THAT(refusal_with("\"state\":\"failed\"", "\"state\":\"tired\"", report),

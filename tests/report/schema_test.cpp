@@ -54,10 +54,10 @@ TEST_F(ReportSchema, AcceptsReportsOfBefore) {
 
 /// Whether a key may be left out.
 bool optional_key(const std::string& key) {
-  for (const char* name :
-       {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b", "kl_percentiles",
-        "top1_agreement", "checksum", "recorded", "steps_on_kept", "gap_changes_unknown",
-        "warnings", "gates", "logits", "memory_budget"}) {
+  for (const char* name : {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b",
+                           "kl_percentiles", "top1_agreement", "checksum", "recorded",
+                           "steps_on_kept", "gap_changes_unknown", "warnings", "gates", "logits",
+                           "memory_budget", "blas_dispatch", "pairs_kernels", "other_kernels"}) {
     if (key == name) {
       return true;
     }

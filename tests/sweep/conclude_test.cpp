@@ -99,6 +99,30 @@ TEST(SweepKnobs, CompareEveryPairOfTheirValues) {
   EXPECT_EQ(record.knobs[0].pairs_bits, 2U);
 }
 
+TEST(SweepKnobs, TellPairsWhoseLibrariesNameOtherKernels) {
+  SweepRequest request;
+  request.builds = {"v1"};
+  request.knobs = {kVariable};
+  request.cells = planned_cells(1, request.knobs, false);
+  std::vector<CellOutcome> outcomes(3);
+  for (CellOutcome& outcome : outcomes) {
+    outcome.repeatable = true;
+    outcome.answer = worded_report("ab");
+    outcome.answer->builds[0].blas_dispatch = "zen";
+  }
+  const auto knob = [&] { return sweep_record(request, outcomes).knobs.at(0); };
+  EXPECT_EQ(knob().pairs_kernels, 0U);
+  EXPECT_FALSE(knob().other_kernels);
+  outcomes[2].answer->builds[0].blas_dispatch = "avx2";
+  EXPECT_EQ(knob().pairs_kernels, 2U);
+  EXPECT_EQ(knob().other_kernels->a, 0U);
+  EXPECT_EQ(knob().other_kernels->b, 2U);
+  outcomes[2].answer->builds[0].blas_dispatch = "zen";
+  outcomes[1].answer->builds[0].cpu_capability = "AVX2";
+  EXPECT_EQ(knob().pairs_kernels, 2U);
+  EXPECT_EQ(knob().other_kernels->b, 1U);
+}
+
 TEST(SweepKnobs, HaveTheBuildAmongThemWhereThereAreSeveral) {
   const SweepRecord record = record_of({"v1", "v2"}, {kThreads}, false, {"ab", "ab", "ab", "ac"});
   EXPECT_EQ(record.knobs.at(0).name, "build");
