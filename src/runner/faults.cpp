@@ -8,7 +8,7 @@
 namespace drift::runner {
 namespace {
 
-constexpr std::array<std::pair<const char*, Fault::Kind>, 11> kFaultKinds = {{
+constexpr std::array<std::pair<const char*, Fault::Kind>, 13> kFaultKinds = {{
     {"exit", Fault::Kind::kExit},
     {"hang", Fault::Kind::kHang},
     {"kill", Fault::Kind::kKill},
@@ -20,6 +20,8 @@ constexpr std::array<std::pair<const char*, Fault::Kind>, 11> kFaultKinds = {{
     {"noise", Fault::Kind::kNoise},
     {"draw", Fault::Kind::kDraw},
     {"second", Fault::Kind::kSecond},
+    {"swap", Fault::Kind::kSwap},
+    {"swap-frames", Fault::Kind::kSwapFrames},
 }};
 
 [[noreturn]] void refuse(const std::string& text) {

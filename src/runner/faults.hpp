@@ -15,11 +15,14 @@
 //   noise    every element of an operation's result moves by an amount that differs by process
 //   draw     a random number is drawn that nobody uses
 //   second   the token with the second-highest logit is chosen
+//   swap     the first two requests of a batch change places in the KV cache, and stay there
+//   swap-frames  the answers of the first two requests of a batch are sent under each other's ids
 //
 //   step=N   in this step of a task, from 1; without it in every step
 //   task=N   in the task with this id; without it in every task
 //   op=NAME  (nan, bits and noise, which need it) the operation's name, as the tap gives it, or
 //            that of a standalone operation, whose calls count as steps
+//   (of a batch, operations and these two swaps belong to its first task)
 //   row=N    (nan, bits and noise) only in results whose last dimension has at least N elements
 //
 // Needs the standard library alone.
@@ -43,7 +46,9 @@ struct Fault {
     kBits,
     kNoise,
     kDraw,
-    kSecond
+    kSecond,
+    kSwap,
+    kSwapFrames
   };
 
   Kind kind = Kind::kExit;

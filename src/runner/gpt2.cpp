@@ -25,6 +25,16 @@ Gpt2::Gpt2(const WeightsFile& file)
   masked_ = at::scalar_tensor(at::Scalar(-1e4), at::TensorOptions(at::kFloat));
 }
 
+at::Tensor Gpt2::positions(std::int64_t past, std::int64_t tokens, const at::Tensor& attention) {
+  if (!attention.defined()) {
+    return at::arange(past, past + tokens, at::TensorOptions(at::kLong)).unsqueeze(0);
+  }
+  return at::cumsum(attention, -1)
+      .sub(1)
+      .masked_fill(attention.eq(0), at::Scalar(1))
+      .slice(-1, past, past + tokens);
+}
+
 at::Tensor Gpt2::split_heads(const at::Tensor& x) const {
   const std::int64_t heads = header_.n_head;
   return x.view({x.size(0), x.size(1), heads, header_.n_embd / heads}).permute({0, 2, 1, 3});

@@ -4,7 +4,8 @@
 // order, on the same shapes and strides, so that the bits are the ones that users of transformers
 // get. A change of order, shape or stride here changes bits: tests/e2e holds both together.
 //
-// Shapes: T tokens now, K keys (past and now), C = n_embd, H = n_head, D = C / H, V the vocabulary.
+// Shapes: B rows of a batch (1 where a request runs alone), T tokens now, K keys (past and now), C
+// = n_embd, H = n_head, D = C / H, V the vocabulary.
 
 #include <cmath>
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace drift::runner {
 
-/// Keys and values of the tokens seen so far, each [1, H, K, D]; one entry a block.
+/// Keys and values of the tokens seen so far, each [B, H, K, D]; one entry a block.
 struct KvCache {
   struct Entry {
     at::Tensor keys, values;
@@ -33,10 +34,14 @@ class Gpt2 {
   std::int64_t context_length() const { return header_.n_positions; }
   std::int64_t vocabulary() const { return header_.vocab_size; }
 
-  /// Logits [1, T, V] of the tokens `ids` [1, T] (int64) that follow those in `cache`, which takes
-  /// in their keys and values. T + cache.length() must not exceed context_length().
+  /// Logits [B, T, V] of the tokens `ids` [B, T] (int64) that follow those in `cache`, which takes
+  /// in their keys and values. T + cache.length() = K must not exceed context_length().
+  ///
+  /// `attention` [B, K] (int64) is 1 where a token lies and 0 where padding does; undefined where
+  /// there is no batch, which then costs no operation. Positions are its running sum.
   template <class Tap>
-  at::Tensor forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) const;
+  at::Tensor forward(const Tap& tap, const at::Tensor& ids, KvCache& cache,
+                     const at::Tensor& attention = {}) const;
 
  private:
   struct Linear {
@@ -47,12 +52,23 @@ class Gpt2 {
     Linear ln_1, qkv, attention_out, ln_2, fc, mlp_out;
   };
 
+  /// Where the attention doesn't go.
+  struct Masks {
+    at::Tensor causal;   ///< bool [1, 1, T, K], false where it doesn't
+    at::Tensor padding;  ///< [B, 1, 1, K], added to the scores; undefined without a batch
+  };
+
+  /// int64 [B, T]; [1, T] without a batch.
+  static at::Tensor positions(std::int64_t past, std::int64_t tokens, const at::Tensor& attention);
   template <class Tap>
-  at::Tensor attention(const Tap& tap, const Block& block, const at::Tensor& x,
-                       const at::Tensor& mask, KvCache::Entry& past) const;
+  Masks masks(const Tap& tap, std::int64_t past, std::int64_t tokens,
+              const at::Tensor& attention) const;
+  template <class Tap>
+  at::Tensor attend(const Tap& tap, const Block& block, const at::Tensor& x, const Masks& masks,
+                    KvCache::Entry& past) const;
   template <class Tap>
   at::Tensor attention_weights(const Tap& tap, int block, const at::Tensor& queries,
-                               const at::Tensor& keys, const at::Tensor& mask) const;
+                               const at::Tensor& keys, const Masks& masks) const;
   template <class Tap>
   static at::Tensor gelu(const Tap& tap, int block, const at::Tensor& x);
   template <class Tap>
@@ -72,7 +88,8 @@ class Gpt2 {
 };
 
 template <class Tap>
-at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) const {
+at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache,
+                         const at::Tensor& attention) const {
   const std::int64_t past = cache.length();
   const std::int64_t tokens = ids.size(-1);
   cache.blocks.resize(blocks_.size());
@@ -81,18 +98,17 @@ at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) 
     return at::embedding(table, rows);
   };
   const auto sum = [](const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); };
-  const at::Tensor positions =
-      at::arange(past, past + tokens, at::TensorOptions(at::kLong)).unsqueeze(0);
   const at::Tensor token_rows = tap({-1, "embed.tokens"}, lookup, wte_, ids);
-  const at::Tensor position_rows = tap({-1, "embed.positions"}, lookup, wpe_, positions);
+  const at::Tensor position_rows =
+      tap({-1, "embed.positions"}, lookup, wpe_, positions(past, tokens, attention));
   at::Tensor x = tap({-1, "embed.sum"}, sum, token_rows, position_rows);
 
-  const at::Tensor mask = causal_mask_.slice(2, past, past + tokens).slice(3, 0, past + tokens);
+  const Masks masked = masks(tap, past, tokens, attention);
   for (const Block& block : blocks_) {
     const int i = block.index;
     const at::Tensor normed = layer_norm(tap, {i, "ln_1"}, block.ln_1, x);
     const at::Tensor attended =
-        attention(tap, block, normed, mask, cache.blocks[static_cast<std::size_t>(i)]);
+        attend(tap, block, normed, masked, cache.blocks[static_cast<std::size_t>(i)]);
     x = tap({i, "attn.residual"}, sum, attended, x);
     const at::Tensor hidden =
         conv1d(tap, {i, "mlp.fc"}, block.fc, layer_norm(tap, {i, "ln_2"}, block.ln_2, x));
@@ -106,9 +122,30 @@ at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache) 
       lm_head_);
 }
 
+/// For rows of a batch, (1 - attention) · -10000 as transformers 4.15.0 has it. Later releases add
+/// the lowest float instead; both leave padding a weight of 0 in every row that is a token's, so
+/// that those rows have the same bits (rows of padding differ, and nothing reads them).
 template <class Tap>
-at::Tensor Gpt2::attention(const Tap& tap, const Block& block, const at::Tensor& x,
-                           const at::Tensor& mask, KvCache::Entry& past) const {
+Gpt2::Masks Gpt2::masks(const Tap& tap, std::int64_t past, std::int64_t tokens,
+                        const at::Tensor& attention) const {
+  Masks result;
+  result.causal = causal_mask_.slice(2, past, past + tokens).slice(3, 0, past + tokens);
+  if (attention.defined()) {
+    const at::Tensor tokens_as_1 =
+        attention.view({attention.size(0), 1, 1, attention.size(1)}).to(masked_.scalar_type());
+    const at::Tensor padding_as_1 = tap(
+        {-1, "padding.mask"},
+        [](const at::Tensor& mask) { return at::rsub(mask, at::Scalar(1.0)); }, tokens_as_1);
+    result.padding = tap(
+        {-1, "padding.scores"},
+        [](const at::Tensor& mask) { return at::mul(mask, at::Scalar(-1e4)); }, padding_as_1);
+  }
+  return result;
+}
+
+template <class Tap>
+at::Tensor Gpt2::attend(const Tap& tap, const Block& block, const at::Tensor& x, const Masks& masks,
+                        KvCache::Entry& past) const {
   const int i = block.index;
   const std::vector<at::Tensor> qkv =
       conv1d(tap, {i, "attn.qkv"}, block.qkv, x).split(header_.n_embd, 2);
@@ -124,7 +161,7 @@ at::Tensor Gpt2::attention(const Tap& tap, const Block& block, const at::Tensor&
   }
   past = {keys, values};
 
-  const at::Tensor weights = attention_weights(tap, i, queries, keys, mask);
+  const at::Tensor weights = attention_weights(tap, i, queries, keys, masks);
   const at::Tensor context = tap(
       {i, "attn.context"},
       [](const at::Tensor& w, const at::Tensor& v) { return at::matmul(w, v); }, weights, values);
@@ -135,10 +172,10 @@ at::Tensor Gpt2::attention(const Tap& tap, const Block& block, const at::Tensor&
                 merged.view({x.size(0), x.size(1), header_.n_embd}));
 }
 
-/// Softmax [1, H, T, K] of the masked, scaled scores.
+/// Softmax [B, H, T, K] of the masked, scaled scores.
 template <class Tap>
 at::Tensor Gpt2::attention_weights(const Tap& tap, int block, const at::Tensor& queries,
-                                   const at::Tensor& keys, const at::Tensor& mask) const {
+                                   const at::Tensor& keys, const Masks& masks) const {
   at::Tensor scores = tap(
       {block, "attn.scores"},
       [](const at::Tensor& q, const at::Tensor& k) { return at::matmul(q, k); }, queries,
@@ -160,7 +197,13 @@ at::Tensor Gpt2::attention_weights(const Tap& tap, int block, const at::Tensor& 
       [](const at::Tensor& m, const at::Tensor& s, const at::Tensor& masked) {
         return at::where(m, s, masked);
       },
-      mask, scores, masked_);
+      masks.causal, scores, masked_);
+  if (masks.padding.defined()) {
+    scores = tap(
+        {block, "attn.padding"},
+        [](const at::Tensor& s, const at::Tensor& padding) { return at::add(s, padding); }, scores,
+        masks.padding);
+  }
   return tap(
       {block, "attn.softmax"}, [](const at::Tensor& s) { return at::softmax(s, -1); }, scores);
 }

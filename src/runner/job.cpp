@@ -1,106 +1,33 @@
 #include "job.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "batch.hpp"
 #include "calls.hpp"
 #include "faults.hpp"
 #include "gpt2.hpp"
+#include "plant.hpp"
 #include "sampling.hpp"
+#include "stopwatch.hpp"
 #include "tap.hpp"
+#include "task_check.hpp"
 #include "trace.hpp"
 #include "weights.hpp"
 
 namespace drift::runner {
 namespace {
 
-/// Seconds spent between start() and stop(), added up.
-class Stopwatch {
- public:
-  void start() { since_ = Clock::now(); }
-  void stop() { seconds_ += std::chrono::duration<double>(Clock::now() - since_).count(); }
-  double seconds() const { return seconds_; }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point since_;
-  double seconds_ = 0;
-};
-
 at::Tensor as_row(const std::int32_t* ids, std::size_t count) {
   at::Tensor row = at::empty({1, static_cast<std::int64_t>(count)}, at::TensorOptions(at::kLong));
   std::copy(ids, ids + count, row.data_ptr<std::int64_t>());
   return row;
-}
-
-void check(const wire::Task& task, const Gpt2& model) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::runtime_error("task " + std::to_string(task.id) + ": " + why);
-  };
-  if (task.ids.empty() || static_cast<std::int64_t>(task.ids.size()) > model.context_length()) {
-    refuse(std::to_string(task.ids.size()) + " tokens, where the model takes 1 to " +
-           std::to_string(model.context_length()));
-  }
-  for (const auto* ids : {&task.ids, &task.given}) {
-    for (const std::int32_t id : *ids) {
-      if (id < 0 || id >= model.vocabulary()) {
-        refuse("token " + std::to_string(id) + " is not in the vocabulary");
-      }
-    }
-  }
-  if (task.fed && !task.given.empty()) {
-    refuse("its tokens are either fed or given");
-  }
-  if (!(task.temperature > 0)) {
-    refuse("the temperature must be above 0");
-  }
-}
-
-/// Plants the faults that concern the process.
-void plant(const std::vector<Fault>& faults, std::uint32_t task, std::uint32_t step,
-           Channel& channel) {
-  for (const Fault& fault : faults) {
-    if (!fault.applies(task, step)) {
-      continue;
-    }
-    switch (fault.kind) {
-      case Fault::Kind::kExit:
-        std::_Exit(7);
-      case Fault::Kind::kHang:
-        for (;;) {
-          ::pause();
-        }
-      case Fault::Kind::kKill:
-        std::raise(SIGKILL);
-        break;
-      case Fault::Kind::kFail:
-        throw std::runtime_error("a planted failure");
-      case Fault::Kind::kGarbage:
-        channel.write("this is no frame, and it is longer than the head of one");
-        break;
-      case Fault::Kind::kText:
-        std::puts("MKL_VERBOSE planted text");
-        std::fflush(stdout);
-        break;
-      case Fault::Kind::kNan:
-      case Fault::Kind::kBits:
-      case Fault::Kind::kNoise:
-      case Fault::Kind::kDraw:
-      case Fault::Kind::kSecond:
-        break;  // planted elsewhere
-    }
-  }
 }
 
 /// Tasks on one model; `Tap` as in tap.hpp.
@@ -111,7 +38,7 @@ class TaskRunner {
       : model_(model), tap_(tap), faults_(faults), channel_(channel) {}
 
   void run(const wire::Task& task) {
-    check(task, model_);
+    check_task(task, model_);
     stopwatch_ = {};
     const wire::Stopped stopped = work_on(task);
     channel_.send(wire::FrameKind::kTaskEnd, wire::TaskEnd{task.id, stopped, stopwatch_.seconds()});
@@ -136,7 +63,7 @@ class TaskRunner {
     std::vector<std::int32_t> context = task.ids;
     std::size_t first = 0;  // of the context's tokens that the cache doesn't hold
     KvCache cache;
-    seed_sampler(task);
+    at::Generator generator = generator_of(task);
     for (std::uint32_t n = 1; n <= task.new_tokens; ++n) {
       begin_step(task, n);
       stopwatch_.start();
@@ -145,12 +72,12 @@ class TaskRunner {
         cache = {};
       }
       const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
-      if (plants(Fault::Kind::kDraw, task, n)) {
-        at::rand({1}, at::TensorOptions(at::kFloat));
+      if (plants(faults_, Fault::Kind::kDraw, task.id, n)) {
+        at::rand({1}, generator, at::TensorOptions(at::kFloat));
       }
-      Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n)
+      Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n, generator)
                                                        : Choice{greedy_token(last), {}};
-      if (plants(Fault::Kind::kSecond, task, n)) {
+      if (plants(faults_, Fault::Kind::kSecond, task.id, n)) {
         choice.token = second_token(last);
       }
       stopwatch_.stop();
@@ -196,30 +123,23 @@ class TaskRunner {
     }
     at::Tensor logits = at::empty({1, model_.vocabulary()}, at::TensorOptions(at::kFloat));
     std::copy(task.logits.begin(), task.logits.end(), logits.data_ptr<float>());
-    seed_sampler(task);
-    spend_draws(task, model_.vocabulary());
+    at::Generator generator = generator_of(task);
+    spend_draws(task, model_.vocabulary(), generator);
     const std::uint32_t step = task.draws_before + 1;
-    send_step(task, step, sampled_token(logits, task, step), std::nullopt, logits);
+    send_step(task, step, sampled_token(logits, task, step, generator), std::nullopt, logits);
     return wire::Stopped::kLength;
   }
 
   void begin_step(const wire::Task& task, std::uint32_t step) {
-    plant(faults_, task.id, step, channel_);
+    plant_in_process(faults_, task.id, step, channel_);
     tap_.at(task.id, step);
-  }
-
-  bool plants(Fault::Kind kind, const wire::Task& task, std::uint32_t step) const {
-    return std::any_of(faults_.begin(), faults_.end(), [&](const Fault& fault) {
-      return fault.kind == kind && fault.applies(task.id, step);
-    });
   }
 
   void send_step(const wire::Task& task, std::uint32_t step, const Choice& choice,
                  std::optional<std::int32_t> given, const at::Tensor& logits) {
-    const float* values = logits.data_ptr<float>();
-    channel_.send(wire::FrameKind::kStep,
-                  wire::Step{task.id, step, choice.token, given, choice.draw_digest,
-                             std::vector<float>(values, values + logits.numel())});
+    wire::Step frame = step_frame(task, step, choice, logits);
+    frame.given = given;
+    channel_.send(wire::FrameKind::kStep, frame);
   }
 
   static std::optional<std::int32_t> given_token(const wire::Task& task, std::uint32_t step) {
@@ -255,7 +175,7 @@ void run_operation(const wire::Task& task, const std::vector<Fault>& faults, Cha
     return result;
   };
   answer_calls(channel, {task.id, task.operation, faulty, {}}, [&](std::uint32_t call) {
-    plant(faults, task.id, call, channel);
+    plant_in_process(faults, task.id, call, channel);
     tap.at(task.id, call);
   });
   channel.send(wire::FrameKind::kTaskEnd,
@@ -282,6 +202,15 @@ void run_model_task(const wire::Task& task, const LoadedModel& loaded,
   }
 }
 
+void run_batch(const Batch& batch, const LoadedModel& loaded, const std::vector<Fault>& faults,
+               Channel& channel) {
+  if (faults.empty()) {
+    BatchRunner(loaded.model, PlainTap{}, faults, channel).run(batch);
+  } else {
+    BatchRunner(loaded.model, FaultTap(faults), faults, channel).run(batch);
+  }
+}
+
 }  // namespace
 
 void run_job(const wire::Job& job, Channel& channel) {
@@ -291,13 +220,20 @@ void run_job(const wire::Job& job, Channel& channel) {
   if (!job.weights.empty()) {
     loaded.emplace(job.weights);
   }
-  for (const wire::Task& task : job.tasks) {
-    if (task.mode == wire::Mode::kOperation) {
-      run_operation(task, faults, channel);
-    } else if (loaded) {
-      run_model_task(task, *loaded, faults, channel);
-    } else {
+  for (std::size_t first = 0; first < job.tasks.size();) {
+    const wire::Task& task = job.tasks[first];
+    const Batch batch = batch_at(job.tasks, first);
+    first += batch.size();
+    const bool without_model = task.mode == wire::Mode::kOperation && task.batch == 0;
+    if (!loaded && !without_model) {
       throw std::runtime_error("task " + std::to_string(task.id) + " needs a model's weights");
+    }
+    if (task.batch != 0) {
+      run_batch(batch, *loaded, faults, channel);
+    } else if (task.mode == wire::Mode::kOperation) {
+      run_operation(task, faults, channel);
+    } else {
+      run_model_task(task, *loaded, faults, channel);
     }
   }
 }

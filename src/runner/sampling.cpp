@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
 
 #include "digest.hpp"
 #include "fixed_sampler.hpp"
@@ -31,8 +30,7 @@ bool is_distribution(const at::Tensor& probabilities) {
   return std::all_of(p, p + probabilities.numel(), [](float x) { return std::isfinite(x); });
 }
 
-std::uint64_t torch_draw_digest(std::int64_t vocabulary) {
-  const at::Generator& generator = at::detail::getDefaultCPUGenerator();
+std::uint64_t torch_draw_digest(std::int64_t vocabulary, const at::Generator& generator) {
   at::Generator for_exponential = generator.clone();
   at::Generator for_uniform = generator.clone();
   const at::TensorOptions options(at::kFloat);
@@ -63,16 +61,19 @@ std::int32_t second_token(const at::Tensor& logits) {
   return greedy_token(others);
 }
 
-void seed_sampler(const wire::Task& task) { at::manual_seed(task.seed); }
+at::Generator generator_of(const wire::Task& task) {
+  return at::detail::createCPUGenerator(task.seed);
+}
 
-void spend_draws(const wire::Task& task, std::int64_t vocabulary) {
+void spend_draws(const wire::Task& task, std::int64_t vocabulary, at::Generator& generator) {
   const at::Tensor uniform = at::ones({1, vocabulary}, at::TensorOptions(at::kFloat));
   for (std::uint32_t i = 0; i < task.draws_before; ++i) {
-    at::multinomial(uniform, 1);
+    at::multinomial(uniform, 1, /*replacement=*/false, generator);
   }
 }
 
-Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint32_t step) {
+Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint32_t step,
+                     at::Generator& generator) {
   const at::Tensor scores = warped(logits, task);
   const at::Tensor probabilities = at::softmax(scores, -1);
   if (!is_distribution(probabilities)) {
@@ -84,9 +85,20 @@ Choice sampled_token(const at::Tensor& logits, const wire::Task& task, std::uint
                                           static_cast<std::size_t>(scores.numel()), u);
     return {static_cast<std::int32_t>(token), fnv1a(&u, sizeof u)};
   }
-  const std::uint64_t digest = torch_draw_digest(scores.size(-1));
-  const at::Tensor token = at::multinomial(probabilities, 1);
+  const std::uint64_t digest = torch_draw_digest(scores.size(-1), generator);
+  const at::Tensor token = at::multinomial(probabilities, 1, /*replacement=*/false, generator);
   return {static_cast<std::int32_t>(token.item<std::int64_t>()), digest};
+}
+
+wire::Step step_frame(const wire::Task& task, std::uint32_t step, const Choice& choice,
+                      const at::Tensor& logits) {
+  const float* values = logits.data_ptr<float>();
+  return {task.id,
+          step,
+          choice.token,
+          std::nullopt,
+          choice.draw_digest,
+          std::vector<float>(values, values + logits.numel())};
 }
 
 }  // namespace drift::runner

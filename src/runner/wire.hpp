@@ -23,7 +23,8 @@
 // Calls may be sent ahead of their Results. The runner holds one Call at a time.
 //
 // Tasks of one batch work at the same time; the frames of each still come together, in the order of
-// the tasks, when the whole batch is done.
+// the tasks: those of its first task as they arise, those of each other when the ones before it
+// have ended.
 
 #include <cstddef>
 #include <cstdint>

@@ -66,6 +66,32 @@ Answer RealRunnerTest::run(const wire::Task& one, const std::vector<std::int32_t
   }
 }
 
+std::map<std::uint32_t, Answer> RealRunnerTest::run_all(const std::vector<wire::Task>& tasks,
+                                                        const std::string& fault) {
+  wire::Job job = job_;
+  job.tasks = tasks;
+  job.fault = fault;
+  RunnerProcess process(launch_, job);
+  std::map<std::uint32_t, Answer> answers;
+  std::size_t at = 0;
+  for (;;) {
+    RunnerProcess::Event event = process.next();
+    if (auto* step = std::get_if<wire::Step>(&event)) {
+      Answer& answer = answers[step->task];
+      EXPECT_EQ(step->task, tasks.at(at).id);
+      answer.steps.push_back(std::move(*step));
+      EXPECT_EQ(answer.steps.back().step, answer.steps.size());
+    } else if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
+      EXPECT_EQ(end->task, tasks.at(at).id);
+      answers[end->task].end = *end;
+      ++at;
+    } else if (std::holds_alternative<wire::Done>(event)) {
+      EXPECT_EQ(at, tasks.size());
+      return answers;
+    }
+  }
+}
+
 Answer RealRunnerTest::run_with(const std::string& fault, const wire::Task& one) {
   job_.fault = fault;
   Answer answer = run(one);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class RealRunnerTest : public NeedsPython39 {
   void use_mini();
   /// Runs one task; `feed` answers the steps of a fed one.
   Answer run(const wire::Task& one, const std::vector<std::int32_t>& feed = {});
+  /// Runs tasks in one process: their answers by id, whose frames must come one task after the
+  /// other, in the tasks' order.
+  std::map<std::uint32_t, Answer> run_all(const std::vector<wire::Task>& tasks,
+                                          const std::string& fault = "");
   Answer run_with(const std::string& fault, const wire::Task& one);
   std::string error_with(const std::string& fault, const wire::Task& one = greedy_task(3));
 

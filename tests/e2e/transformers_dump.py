@@ -2,10 +2,13 @@
 
 usage: transformers_dump.py MODEL_FOLDER REQUEST.json OUT
 
-REQUEST: {"threads": n, "new_tokens": n, "runs": ["loop", "generate", "sample"], "prompts": [[id]]}
-  loop      argmax, the whole context at each step, no cache
-  generate  generate(), greedy
-  sample    generate(do_sample=True, top_k=50), torch.manual_seed(1234) before each prompt
+REQUEST: {"threads": n, "new_tokens": n, "batch": n, "prompts": [[id]],
+          "runs": ["loop", "generate", "sample", "batch", "batch-loop"]}
+  loop        argmax, the whole context at each step, no cache
+  generate    generate(), greedy
+  sample      generate(do_sample=True, top_k=50), torch.manual_seed(1234) before each prompt
+  batch       generate(), greedy, `batch` prompts at a time, padded on the left
+  batch-loop  the same with use_cache=False
 OUT.json: [{"run": name, "prompt": index, "tokens": [id]}], in order; OUT.bin: the logits of all
 steps in the same order, float32. The end-of-text token ends a prompt.
 """
@@ -80,6 +83,29 @@ def generate(model, ids, new_tokens, **options):
     return zip(tokens, seen)
 
 
+def generate_batch(model, prompts, new_tokens, **options):
+    """Each prompt's steps, up to its end of text."""
+    end = model.config.eos_token_id
+    longest = max(len(ids) for ids in prompts)
+    padded = torch.tensor([[end] * (longest - len(ids)) + ids for ids in prompts])
+    mask = torch.tensor([[0] * (longest - len(ids)) + [1] * len(ids) for ids in prompts])
+    seen = []
+    hook = model.register_forward_hook(lambda _model, _in, out: seen.append(out.logits[:, -1].clone()))
+    out = model.generate(
+        padded,
+        attention_mask=mask,
+        max_length=longest + new_tokens,
+        pad_token_id=end,
+        do_sample=False,
+        **options,
+    )
+    hook.remove()
+    for row, tokens in enumerate(out[:, longest:].tolist()):
+        assert len(tokens) == len(seen), (len(tokens), len(seen))
+        length = tokens.index(end) + 1 if end in tokens else len(tokens)
+        yield [(tokens[i], seen[i][row]) for i in range(length)]
+
+
 def steps(model, run, ids, new_tokens):
     if run == "loop":
         return argmax_loop(model, ids, new_tokens)
@@ -87,6 +113,18 @@ def steps(model, run, ids, new_tokens):
         return generate(model, ids, new_tokens, do_sample=False)
     torch.manual_seed(1234)
     return generate(model, ids, new_tokens, do_sample=True, top_k=50)
+
+
+def answers(model, run, request):
+    """Each prompt's steps, in order."""
+    prompts, new_tokens = request["prompts"], request["new_tokens"]
+    if run.startswith("batch"):
+        for first in range(0, len(prompts), request["batch"]):
+            batch = prompts[first:first + request["batch"]]
+            yield from generate_batch(model, batch, new_tokens, use_cache=run == "batch")
+    else:
+        for ids in prompts:
+            yield steps(model, run, torch.tensor([ids]), new_tokens)
 
 
 def main():
@@ -98,9 +136,9 @@ def main():
     with torch.no_grad(), open(out + ".bin", "wb") as logits_file:
         model = load_model(folder)
         for run in request["runs"]:
-            for prompt, ids in enumerate(request["prompts"]):
+            for prompt, answer in enumerate(answers(model, run, request)):
                 tokens = []
-                for token, logits in steps(model, run, torch.tensor([ids]), request["new_tokens"]):
+                for token, logits in answer:
                     tokens.append(token)
                     logits_file.write(logits.numpy().tobytes())
                 index.append({"run": run, "prompt": prompt, "tokens": tokens})

@@ -41,6 +41,7 @@ struct TestModel {
 /// One prompt in one run, as transformers answered it.
 struct Reference {
   std::string run;
+  std::uint32_t batch = 0;  ///< as in wire::Task
   std::vector<std::int32_t> prompt;
   std::vector<std::int32_t> tokens;
   std::size_t first_logit = 0;  ///< in the dump
@@ -57,12 +58,17 @@ struct Dump {
   }
 };
 
+/// How many prompts run together in the runs "batch" and "batch-loop": with eight prompts two full
+/// batches and a smaller one.
+constexpr std::uint32_t kBatch = 3;
+
 wire::Task task_of(std::uint32_t id, const Reference& reference, const TestModel& model) {
   wire::Task task;
   task.id = id;
   task.mode = reference.run == "sample" ? wire::Mode::kSample : wire::Mode::kGreedy;
-  task.cache = reference.run != "loop";
+  task.cache = reference.run != "loop" && reference.run != "batch-loop";
   task.ids = reference.prompt;
+  task.batch = reference.batch;
   task.new_tokens = model.new_tokens;
   task.end_of_text = model.end_of_text;
   task.top_k = reference.run == "sample" ? 50 : 0;
@@ -125,10 +131,11 @@ class Transformers : public test::NeedsPython39 {
                         const TestModel& model, std::uint32_t threads) const {
     const fs::path request = scratch_.path() / "request.json";
     const std::string out = (scratch_.path() / "out").string();
-    const std::vector<std::string> runs = {"loop", "generate", "sample"};
+    const std::vector<std::string> runs = {"loop", "generate", "sample", "batch", "batch-loop"};
     write_file(request, json{{"threads", threads},
                              {"new_tokens", model.new_tokens},
                              {"runs", runs},
+                             {"batch", kBatch},
                              {"prompts", model.prompts}}
                             .dump());
     auto environment = python_environment();
@@ -145,8 +152,13 @@ class Transformers : public test::NeedsPython39 {
     std::size_t at = 0;
     const std::size_t vocabulary = read_model_config(model.folder / "config.json").vocab_size;
     for (const json& entry : json::parse(read_file(out + ".json"))) {
+      const std::string run = entry.at("run");
+      const std::uint32_t prompt = entry.at("prompt");
+      const bool batched = run == "batch" || run == "batch-loop";
+      // Two runs that follow each other may share a number only where they aren't batches.
+      const std::uint32_t batch = (run == "batch" ? 1 : 1001) + prompt / kBatch;
       dump.references.push_back(
-          {entry.at("run"), model.prompts.at(entry.at("prompt")), entry.at("tokens"), at});
+          {run, batched ? batch : 0, model.prompts.at(prompt), entry.at("tokens"), at});
       at += dump.references.back().tokens.size() * vocabulary;
     }
     EXPECT_EQ(dump.references.size(), runs.size() * model.prompts.size());

@@ -28,8 +28,9 @@ TEST(Faults, MayAskForALongRow) {
 }
 
 TEST(Faults, KnowEveryKind) {
-  for (const char* text : {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head",
-                           "bits@op=lm_head", "noise@op=lm_head", "draw", "second"}) {
+  for (const char* text :
+       {"exit", "hang", "kill", "fail", "garbage", "text", "nan@op=lm_head", "bits@op=lm_head",
+        "noise@op=lm_head", "draw", "second", "swap", "swap-frames"}) {
     EXPECT_EQ(parse_faults(text).size(), 1U) << text;
   }
 }
