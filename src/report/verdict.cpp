@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "report/bisect_view.hpp"
 #include "report/localize_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/swapped_answers.hpp"
 #include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 
@@ -23,6 +25,9 @@ std::vector<std::string> warnings(const Report& report) {
                       "differences below may be its own",
                       side_name(report, i)));
     }
+  }
+  for (std::string& swapped : swapped_answers(report)) {
+    warnings.push_back(std::move(swapped));
   }
   if (!report.warnings.empty()) {
     warnings.push_back(
