@@ -52,6 +52,10 @@ std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const To
 
 /// The tasks of one side, in the order in which they run: modes, then prompts. `fed`: each next
 /// token comes from outside (modes greedy and sample).
+///
+/// With `settings.batch` above 1 the prompts of these two modes run so many at a time, in their
+/// order; what is left over makes a smaller batch, be it of one, as it would for transformers.
+/// Windows of a text run alone. Errors (usage): fed tasks in a batch.
 std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end_of_text, bool fed);
 
 /// Runs all sides at once, in step, and compares them as the steps arrive; memory holds one step's

@@ -91,6 +91,7 @@ struct SettingsRecord {
   double temperature = 1;
   bool ignore_eos = false;
   bool cache = true;
+  std::uint32_t batch = 1;             ///< prompts that run together, padded on the left
   std::string sampler = "torch";       ///< or "fixed"
   std::string on_divergence = "stop";  ///< or "force"
   std::string text;                    ///< path of the text that was scored, or empty

@@ -64,4 +64,8 @@ CommonPart common_part(const SavedSide& a, const SavedSide& b);
 /// other threads, knobs, cache, processor, kernels, BLAS, operating system, program.
 std::vector<std::string> differing_conditions(const Report& report);
 
+/// The same of two saved sides' batches, whose sizes and neighbours move bits: batches of another
+/// size, or of other prompts.
+std::vector<std::string> differing_batches(const SavedSide& a, const SavedSide& b);
+
 }  // namespace drift

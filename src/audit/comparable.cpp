@@ -157,6 +157,21 @@ CommonPart common_part(const SavedSide& a, const SavedSide& b) {
   return part;
 }
 
+std::vector<std::string> differing_batches(const SavedSide& a, const SavedSide& b) {
+  const std::uint32_t x = a.report->settings.batch;
+  const std::uint32_t y = b.report->settings.batch;
+  Differences differences;
+  differences.add("batch", x, y);
+  if (x == y && x > 1) {
+    Differences prompts;
+    add_prompts(prompts, "prompt", a.prompts().prompts, b.prompts().prompts);
+    if (!prompts.take().empty()) {
+      differences.add_text("batches of other prompts");
+    }
+  }
+  return differences.take();
+}
+
 std::vector<std::string> differing_conditions(const Report& report) {
   if (report.builds.size() != 2 || (!report.builds[0].recorded && !report.builds[1].recorded)) {
     return {};

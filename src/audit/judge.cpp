@@ -8,6 +8,7 @@ wire::Task draw_task(const wire::Task& sampled, std::uint32_t draws_before,
   wire::Task task = sampled;
   task.mode = wire::Mode::kDraw;
   task.fed = false;
+  task.batch = 0;
   task.draws_before = draws_before;
   task.logits = logits;
   return task;

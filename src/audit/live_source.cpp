@@ -22,11 +22,21 @@ Stop stop_from(wire::Stopped stopped) {
   return Stop::kLength;
 }
 
+std::vector<std::uint32_t> ids_of(const std::vector<wire::Task>& tasks) {
+  std::vector<std::uint32_t> ids;
+  ids.reserve(tasks.size());
+  for (const wire::Task& task : tasks) {
+    ids.push_back(task.id);
+  }
+  return ids;
+}
+
 class LiveSource : public StepSource {
  public:
   LiveSource(const AuditRequest& request, const Model& model, std::size_t side,
              std::vector<wire::Task> tasks)
       : label_(request.sides[side].build.label),
+        ids_(ids_of(tasks)),
         vocabulary_(model.config.vocab_size),
         keep_top_(request.settings.keep_top),
         runner_(launch_of(request, side), job_of(request.sides[side], model, std::move(tasks))) {}
@@ -40,11 +50,14 @@ class LiveSource : public StepSource {
   std::optional<Step> next(Stop& stopped) override {
     RunnerProcess::Event event = runner_.next();
     if (const auto* end = std::get_if<wire::TaskEnd>(&event)) {
+      require_own(end->task);
+      ++task_;
       stopped = stop_from(end->stopped);
       seconds_ += end->seconds;
       return std::nullopt;
     }
     auto step = expect_event<wire::Step>(std::move(event), label_);
+    require_own(step.task);
     if (step.logits.size() != vocabulary_) {
       throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}", label_,
                                 step.logits.size(), vocabulary_));
@@ -70,7 +83,16 @@ class LiveSource : public StepSource {
   std::optional<std::string> text() const override { return std::nullopt; }
 
  private:
+  /// That a frame is of the task at hand: the answers of a batch are told apart by their ids alone.
+  void require_own(std::uint32_t task) const {
+    if (task_ >= ids_.size() || task != ids_[task_]) {
+      throw out_of_order(label_);
+    }
+  }
+
   std::string label_;
+  std::vector<std::uint32_t> ids_;  ///< of the tasks, in order
+  std::size_t task_ = 0;            ///< index into ids_
   std::size_t vocabulary_;
   std::size_t keep_top_;
   RunnerProcess runner_;

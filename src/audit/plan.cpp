@@ -19,6 +19,15 @@ wire::Mode mode_from(const std::string& name) {
   throw usage_error("unknown mode \"" + name + "\"", "modes are greedy, sample and score");
 }
 
+/// Numbers the batches of one mode's tasks, which begin at `first`; counting goes on from `batch`.
+void number_batches(std::uint32_t size, std::size_t first, std::uint32_t& batch,
+                    std::vector<wire::Task>& tasks) {
+  for (std::size_t i = first; i < tasks.size(); ++i) {
+    batch += (i - first) % size == 0 ? 1 : 0;
+    tasks[i].batch = batch;
+  }
+}
+
 }  // namespace
 
 std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const Tokenizer& tokenizer,
@@ -38,10 +47,16 @@ std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const To
 std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end_of_text,
                                    bool fed) {
   const SettingsRecord& settings = request.settings;
+  if (settings.batch > 1 && fed) {
+    throw usage_error("prompts of a batch can't be fed another side's tokens",
+                      "leave out --batch, or --on-divergence force");
+  }
   std::vector<wire::Task> tasks;
+  std::uint32_t batch = 0;
   for (const std::string& name : settings.modes) {
     const wire::Mode mode = mode_from(name);
     const bool scores = mode == wire::Mode::kScore;
+    const std::size_t first = tasks.size();
     for (const Prompt& prompt : scores ? request.text : request.prompts.prompts) {
       wire::Task task;
       task.id = static_cast<std::uint32_t>(tasks.size());
@@ -56,6 +71,9 @@ std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end
       task.seed = settings.seed;
       task.sampler = settings.sampler == "fixed" ? wire::Sampler::kFixed : wire::Sampler::kTorch;
       tasks.push_back(std::move(task));
+    }
+    if (settings.batch > 1 && !scores) {
+      number_batches(settings.batch, first, batch, tasks);
     }
   }
   return tasks;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
@@ -10,16 +11,24 @@
 namespace drift {
 namespace {
 
-/// The first task of each mode, on its own.
+/// The first task of each mode, with those that share its batch.
 std::vector<wire::Task> first_tasks(const std::vector<wire::Task>& tasks) {
   std::vector<wire::Task> first;
   std::set<wire::Mode> seen;
   for (const wire::Task& task : tasks) {
-    if (seen.insert(task.mode).second) {
+    const bool beside = !first.empty() && task.batch != 0 && task.batch == first.back().batch;
+    if (seen.insert(task.mode).second || beside) {
       first.push_back(task);
     }
   }
   return first;
+}
+
+/// Whether it is the first of its mode: others are there to fill the batch.
+bool is_first(const wire::Task& task, const std::vector<wire::Task>& tasks) {
+  const auto first = std::find_if(tasks.begin(), tasks.end(),
+                                  [&](const wire::Task& other) { return other.mode == task.mode; });
+  return first->id == task.id;
 }
 
 const wire::Task& task_of(const std::vector<wire::Task>& tasks, std::uint32_t id) {
@@ -111,8 +120,11 @@ std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model&
       }
       const RunnerProcess::Event event = runners[i]->next();
       if (const auto* step = std::get_if<wire::Step>(&event)) {
-        traces[i].push_back({mode_name(task_of(tasks, step->task).mode), step->token,
-                             xxh3_128_hex(std::as_bytes(std::span(step->logits)))});
+        const wire::Task& task = task_of(tasks, step->task);
+        if (is_first(task, tasks)) {
+          traces[i].push_back({mode_name(task.mode), step->token,
+                               xxh3_128_hex(std::as_bytes(std::span(step->logits)))});
+        }
         progress.update(++steps);
       } else if (std::holds_alternative<wire::Done>(event)) {
         runners[i].reset();

@@ -303,6 +303,9 @@ Report compare_saved(const SavedSide& a, const SavedSide& b, bool common, const 
   if (dtype_a != dtype_b) {
     report.warnings.push_back(fmt::format("dtype: {} and {}", dtype_a, dtype_b));
   }
+  for (std::string& warning : differing_batches(a, b)) {
+    report.warnings.push_back(std::move(warning));
+  }
   return report;
 }
 

@@ -30,8 +30,8 @@ struct TracedStep {
 /// The steps of the first prompt in each mode.
 using Trace = std::vector<TracedStep>;
 
-/// Runs the first prompt in each mode on every side that isn't saved, in processes of their own.
-/// One trace a side; a saved side's is empty.
+/// Runs the first prompt in each mode, in its batch, on every side that isn't saved, in processes
+/// of their own. One trace a side; a saved side's is empty.
 std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
                                        Progress& progress);
 

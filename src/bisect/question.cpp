@@ -1,5 +1,8 @@
 #include "driftaudit/question.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include <fmt/format.h>
 
 namespace drift {
@@ -11,16 +14,23 @@ void append_prompts(std::string& text, const std::vector<Prompt>& prompts) {
   }
 }
 
-/// Leaves one prompt, or one window of the text, and its first steps.
-void restrict_to(AuditRequest& request, const BisectPart& part) {
+/// Leaves one prompt with its batch, or one window of the text, and their first steps. Gives how
+/// many prompts before them are left out.
+std::uint32_t restrict_to(AuditRequest& request, const BisectPart& part) {
   request.settings.modes = {part.mode};
-  const std::size_t index = part.prompt - 1;
+  const std::uint32_t index = part.prompt - 1;
   if (part.mode == "score") {
     request.text = {request.text.at(index)};
-  } else {
-    request.prompts.prompts = {request.prompts.prompts.at(index)};
-    request.settings.new_tokens = part.steps;
+    return index;
   }
+  const std::uint32_t size = request.settings.batch;
+  const std::uint32_t before = index / size * size;
+  const std::vector<Prompt>& all = request.prompts.prompts;
+  const auto first = all.begin() + before;
+  request.prompts.prompts =
+      std::vector<Prompt>(first, first + std::min<std::ptrdiff_t>(size, all.end() - first));
+  request.settings.new_tokens = part.steps;
+  return before;
 }
 
 }  // namespace
@@ -29,9 +39,9 @@ std::string ModelQuestion::identity() const {
   const SettingsRecord& s = request_.settings;
   std::string text = fmt::format(
       "model {}\nmeasure {} {}\nmodes {}\nnew_tokens {}\ntop_k {}\nseed {}\ntemperature {}\n"
-      "ignore_eos {}\ncache {}\nsampler {}\ndtype {}\n",
+      "ignore_eos {}\ncache {}\nsampler {}\ndtype {}\nbatch {}\n",
       model_.digest, measure_.name(), measure_.most, fmt::join(s.modes, ","), s.new_tokens, s.top_k,
-      s.seed, s.temperature, s.ignore_eos, s.cache, s.sampler, s.dtype);
+      s.seed, s.temperature, s.ignore_eos, s.cache, s.sampler, s.dtype, s.batch);
   text += "prompts\n";
   append_prompts(text, request_.prompts.prompts);
   text += "text\n";
@@ -47,12 +57,10 @@ Report ModelQuestion::ask(const Side& side, const std::optional<BisectPart>& par
   if (measure_.kind == Measure::Kind::kLogits) {
     request.logits = logits;
   }
-  if (part) {
-    restrict_to(request, *part);
-  }
+  const std::uint32_t before = part ? restrict_to(request, *part) : 0;
   Report report = run_audit(request, model_, progress);
-  if (part) {
-    report.runs.at(0).prompt = part->prompt;
+  for (Run& run : report.runs) {
+    run.prompt += before;
   }
   return report;
 }

@@ -38,7 +38,7 @@ struct BisectOptions {
 void check_of_operation(const BisectOptions& options) {
   for (const char* name : {"--model", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
                            "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache",
-                           "--on-divergence", "--keep-top"}) {
+                           "--batch", "--on-divergence", "--keep-top"}) {
     if (!options.operation.empty() && options.run.given.contains(name)) {
       throw usage_error(fmt::format("{}: --probe asks no model", name), "leave out one of the two");
     }

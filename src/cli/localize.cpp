@@ -64,6 +64,11 @@ void check(const LocalizeOptions& options) {
         fmt::format("--step {}: a run has {} steps", options.step, options.run.settings.new_tokens),
         "leave out --new-tokens, or name an earlier step");
   }
+  if (options.run.settings.batch > 1) {
+    throw usage_error(fmt::format("--batch {}: one prompt is traced, which runs alone",
+                                  options.run.settings.batch),
+                      "leave it out");
+  }
   check_run_options(options.run);
   check_outputs(options.output, input_files(options.run, options.sides));
 }

@@ -73,6 +73,9 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
       ->capture_default_str();
   command.add_flag("--ignore-eos", settings.ignore_eos, "go on past the end-of-text token");
   command.add_flag("--no-cache", options.no_cache, "no KV cache: the whole context at each step");
+  command.add_option("--batch", settings.batch, "prompts that run together, padded on the left")
+      ->check(whole_number(1, 65536))
+      ->capture_default_str();
   command
       .add_option("--on-divergence", settings.on_divergence,
                   "stop: compare up to a changed token; force: feed A's tokens to B")
@@ -119,6 +122,17 @@ void check_run_options(const RunOptions& options) {
   std::sort(modes.begin(), modes.end());
   require(std::adjacent_find(modes.begin(), modes.end()) == modes.end(),
           "--mode: a mode is named twice", "name each once");
+  check_batch(options.settings);
+  require(options.settings.batch == 1 || has_mode(options, "greedy") || has_mode(options, "sample"),
+          "--batch: windows of a text are scored alone", "leave it out, or add --mode greedy");
+}
+
+void check_batch(const SettingsRecord& settings) {
+  require(settings.batch == 1 || settings.on_divergence != "force",
+          fmt::format("--batch {} and --on-divergence force: prompts of a batch can't be fed "
+                      "another side's tokens",
+                      settings.batch),
+          "leave out one of the two");
 }
 
 void check_alike(const RunOptions& options, const std::string& why) {

@@ -37,6 +37,9 @@ void note_given(const CLI::App& command, RunOptions& options);
 /// What the parser alone can't see. Errors (usage).
 void check_run_options(const RunOptions& options);
 
+/// That no batch is to be fed another side's tokens. Errors (usage).
+void check_batch(const SettingsRecord& settings);
+
 /// Refuses `A:` and `B:` where all builds run alike, as `why` says. Errors (usage).
 void check_alike(const RunOptions& options, const std::string& why);
 

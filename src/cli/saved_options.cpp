@@ -72,10 +72,12 @@ void adopt_saved(const SavedSide& side, const RunOptions& options, const Model& 
   contradictions.check("--sampler", given.sampler, saved.sampler);
   contradictions.check("--ignore-eos", given.ignore_eos, saved.ignore_eos);
   contradictions.check("--no-cache", !options.no_cache, saved.cache);
+  contradictions.check("--batch", given.batch, saved.batch);
   contradictions.check("--text", options.text, saved.text);
   check_prompts(side, options, model);
   request.settings = saved;
   request.settings.on_divergence = given.on_divergence;
+  check_batch(request.settings);
   if (options.given.contains("--keep-top")) {
     request.settings.keep_top = given.keep_top;
   }

@@ -167,6 +167,11 @@ class FieldReader {
     }
   }
   void if_not_zero(const char* key, std::uint64_t& to) { if_there(key, to); }
+  void if_above_one(const char* key, std::uint32_t& to) {
+    if (find(key) != nullptr) {
+      from_one(key, to);
+    }
+  }
   /// A value that keeps its default when the key is left out.
   template <class T>
   void if_there(const char* key, T& to) {

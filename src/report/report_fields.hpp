@@ -88,6 +88,7 @@ void fields(auto& v, Is<SettingsRecord> auto& s) {
   v("text", s.text);
   v.from_one("keep_top", s.keep_top);
   v("dtype", s.dtype);
+  v.if_above_one("batch", s.batch);
 }
 
 void fields(auto& v, Is<RecordedBuild> auto& r) {

@@ -125,6 +125,11 @@ class FieldWriter {
       (*this)(key, count);
     }
   }
+  void if_above_one(const char* key, std::uint32_t count) {
+    if (count > 1) {
+      (*this)(key, count);
+    }
+  }
   void from_one(const char* key, std::uint32_t count) { (*this)(key, count); }
   void digest(const char* key, const std::string& digits) { (*this)(key, digits); }
   void digest(const char* key, const std::optional<std::string>& digits) { (*this)(key, digits); }

@@ -32,6 +32,7 @@ void append_settings(const SettingsRecord& settings, std::string& command) {
   if (!settings.cache) {
     command += " --no-cache";
   }
+  append_batch(settings, command);
 }
 
 }  // namespace
@@ -52,6 +53,12 @@ std::string quoted(const std::string& word) {
 bool has_mode(const Report& report, const std::string& mode) {
   const std::vector<std::string>& modes = report.settings.modes;
   return std::find(modes.begin(), modes.end(), mode) != modes.end();
+}
+
+void append_batch(const SettingsRecord& settings, std::string& command) {
+  if (settings.batch > 1) {
+    command += fmt::format(" --batch {}", settings.batch);
+  }
 }
 
 void append_model(const ModelRecord& model, std::string& command) {

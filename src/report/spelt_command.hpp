@@ -23,6 +23,9 @@ struct CommandChange {
 /// The report's model, where it was asked for by name.
 void append_model(const ModelRecord& model, std::string& command);
 
+/// The size of batches, where prompts ran in some.
+void append_batch(const SettingsRecord& settings, std::string& command);
+
 /// " --env NAME=VALUE" with a side before it, or with none.
 void append_knob(const std::string& side, const std::string& name, const std::string& value,
                  std::string& command);

@@ -42,7 +42,8 @@ void suggest_for_changed_tokens(const Report& report, std::vector<Suggestion>& n
     next.push_back({"do tokens still change when both sides draw alike?",
                     audit_command(report, {"--sampler fixed", true, true})});
   }
-  if (report.settings.on_divergence == "stop" && !has_mode(report, "score")) {
+  if (report.settings.on_divergence == "stop" && !has_mode(report, "score") &&
+      report.settings.batch == 1) {
     next.push_back({"how do the sides compare past the changed token?",
                     audit_command(report, {"--on-divergence force", true, true})});
   }
@@ -71,6 +72,7 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   if (!report.reveal) {
     append_model(report.model, command);
   }
+  append_batch(report.settings, command);
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }
@@ -99,7 +101,7 @@ std::string two_sided(const Report& report, const std::string& verb) {
 
 void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
   const PromptComparison* found = first_changed_greedily(report);
-  if (found == nullptr) {
+  if (found == nullptr || report.settings.batch > 1) {  // localize runs a prompt alone
     return;
   }
   std::string command = two_sided(report, "localize");
@@ -209,8 +211,10 @@ void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next
                         ? "does it reach the tokens of a model?"
                         : "what changed there, and how close is the nearest token to flipping?",
                     audit_command(around(report, bisect.boundaries.front()), {})});
-    next.push_back({"which operation does it, and from which row length?",
-                    two_sided(around(report, bisect.boundaries.front()), "localize")});
+    if (report.settings.batch == 1) {
+      next.push_back({"which operation does it, and from which row length?",
+                      two_sided(around(report, bisect.boundaries.front()), "localize")});
+    }
   }
   if (!bisect.all) {
     next.push_back({bisect.ends_equal ? "do they change in between, and back?"

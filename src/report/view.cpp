@@ -55,9 +55,11 @@ std::string View::model_line() const {
   }
   line += fmt::format(" · {} · {} parameters", counted(model.n_layer, "layer"),
                       in_millions(model.parameters));
+  const std::string batches =
+      report_.settings.batch > 1 ? fmt::format(" in batches of {}", report_.settings.batch) : "";
   if (report_.bisect || report_.sweep) {
-    return line + fmt::format(" · prompts {} × {}", visible(report_.prompts),
-                              counted(report_.settings.new_tokens, "token"));
+    return line + fmt::format(" · prompts {} × {}{}", visible(report_.prompts),
+                              counted(report_.settings.new_tokens, "token"), batches);
   }
   if (report_.localize) {
     return line;
@@ -68,8 +70,8 @@ std::string View::model_line() const {
     numbers.insert(run.prompt);
   }
   const std::uint64_t prompts = numbers.size();
-  return line + (generates ? fmt::format(" · {} × {}", counted(prompts, "prompt"),
-                                         counted(report_.settings.new_tokens, "token"))
+  return line + (generates ? fmt::format(" · {} × {}{}", counted(prompts, "prompt"),
+                                         counted(report_.settings.new_tokens, "token"), batches)
                            : " · " + counted(prompts, "text"));
 }
 

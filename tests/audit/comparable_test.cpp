@@ -188,6 +188,25 @@ TEST(DifferingConditions, NameAnotherDtype) {
       ::testing::Contains("dtype: float32 and bfloat16"));
 }
 
+TEST(DifferingConditions, NameBatchesOfAnotherSize) {
+  Report other = made_record();
+  other.settings.batch = 4;
+  EXPECT_THAT(
+      compare_saved(saved(made_record(), "a.json"), saved(other, "b.json"), false, "t").warnings,
+      ElementsAre("batch: 1 and 4"));
+  EXPECT_THAT(compare_saved(saved(other, "a.json"), saved(other, "b.json"), false, "t").warnings,
+              IsEmpty());
+}
+
+TEST(DifferingConditions, NameBatchesOfOtherPrompts) {
+  Report whole = made_record();
+  whole.settings.batch = 2;
+  Report part = whole;
+  part.runs = {made_run("greedy", 1, {1, 2}, 4), made_run("sample", 1, {1, 2}, 4)};
+  EXPECT_THAT(compare_saved(saved(whole, "a.json"), saved(part, "b.json"), true, "t").warnings,
+              ElementsAre("batches of other prompts"));
+}
+
 TEST(DifferingConditions, OfTwoBuildsThatBothRanNowAreNoNews) {
   Report report = made_record();
   report.builds.resize(2);

@@ -63,6 +63,39 @@ TEST(PlanTasks, HandsOnEverySetting) {
   EXPECT_TRUE(task.fed);
 }
 
+/// The tasks' batches where seven prompts run so many at a time.
+std::vector<std::uint32_t> batches_of(std::uint32_t size, std::vector<std::string> modes) {
+  AuditRequest request = request_of(std::move(modes));
+  request.settings.batch = size;
+  request.prompts.prompts.resize(7, {"a", {1, 2}});
+  std::vector<std::uint32_t> batches;
+  for (const wire::Task& task : plan_tasks(request, kEndOfText, false)) {
+    batches.push_back(task.batch);
+  }
+  return batches;
+}
+
+TEST(PlanTasks, LeavesEachPromptAloneUnlessToldNotTo) {
+  EXPECT_THAT(batches_of(1, {"greedy"}), ElementsAre(0, 0, 0, 0, 0, 0, 0));
+}
+
+TEST(PlanTasks, PutsThePromptsOfAModeIntoBatchesInTheirOrder) {
+  EXPECT_THAT(batches_of(3, {"greedy"}), ElementsAre(1, 1, 1, 2, 2, 2, 3));
+  EXPECT_THAT(batches_of(4, {"sample", "greedy"}),
+              ElementsAre(1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4));
+  EXPECT_THAT(batches_of(100, {"greedy"}), ElementsAre(1, 1, 1, 1, 1, 1, 1));
+}
+
+TEST(PlanTasks, ScoresEachWindowOfATextAlone) {
+  EXPECT_THAT(batches_of(4, {"score", "greedy"}), ElementsAre(0, 1, 1, 1, 1, 2, 2, 2));
+}
+
+TEST(PlanTasks, RefusesToFeedABatch) {
+  AuditRequest request = request_of({"greedy"});
+  request.settings.batch = 2;
+  EXPECT_THROW(plan_tasks(request, kEndOfText, true), Error);
+}
+
 TEST(PlanTasks, RefusesAnUnknownMode) {
   EXPECT_THROW(plan_tasks(request_of({"beam"}), kEndOfText, false), Error);
 }

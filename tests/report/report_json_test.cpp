@@ -63,6 +63,17 @@ TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
   }
 }
 
+TEST_F(ReportJson, SaysHowManyPromptsRanTogether) {
+  EXPECT_THAT(report_json(made_report()), ::testing::Not(HasSubstr("\"batch\"")));
+  Report report = made_report();
+  report.settings.batch = 4;
+  const std::string json = report_json(report);
+  EXPECT_EQ(read(json).settings.batch, 4U);
+  EXPECT_EQ(report_json(read(json)), json);
+  EXPECT_THAT(refusal_with("\"batch\":4", "\"batch\":0", report),
+              HasSubstr("/settings/batch: 0 where counting begins at 1"));
+}
+
 TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
   write_report(made_report(), path_);
   EXPECT_EQ(read_file(path_), report_json(made_report()));

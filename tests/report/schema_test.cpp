@@ -45,6 +45,9 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   Report with_orders = localize_report();
   with_orders.reveal = reveal_report().reveal;
   EXPECT_TRUE(accepts(json::parse(report_json(with_orders))));
+  Report in_batches = made_report();
+  in_batches.settings.batch = 4;
+  EXPECT_TRUE(accepts(json::parse(report_json(in_batches))));
 }
 
 TEST_F(ReportSchema, AcceptsReportsOfBefore) {
@@ -54,10 +57,11 @@ TEST_F(ReportSchema, AcceptsReportsOfBefore) {
 
 /// Whether a key may be left out.
 bool optional_key(const std::string& key) {
-  for (const char* name : {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b",
-                           "kl_percentiles", "top1_agreement", "checksum", "recorded",
-                           "steps_on_kept", "gap_changes_unknown", "warnings", "gates", "logits",
-                           "memory_budget", "blas_dispatch", "pairs_kernels", "other_kernels"}) {
+  for (const char* name :
+       {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b", "kl_percentiles",
+        "top1_agreement", "checksum", "recorded", "steps_on_kept", "gap_changes_unknown",
+        "warnings", "gates", "logits", "memory_budget", "blas_dispatch", "pairs_kernels",
+        "other_kernels", "batch"}) {
     if (key == name) {
       return true;
     }

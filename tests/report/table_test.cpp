@@ -221,6 +221,22 @@ TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
                         "--ignore-eos --no-cache --env B:ATEN_CPU_CAPABILITY=avx2 --threads B:2 "));
 }
 
+TEST(ReportTable, SuggestsOnlyWhatRunsInBatches) {
+  Report report = made_report();
+  report.settings.batch = 4;
+  const std::string table = report_table(report, false, 120);
+  EXPECT_THAT(table, HasSubstr("in batches of 4\n"));
+  EXPECT_THAT(table, HasSubstr("driftaudit audit january-2022 december-2022 --batch 4 "));
+  EXPECT_THAT(table, Not(HasSubstr("driftaudit localize")));
+  EXPECT_THAT(table, Not(HasSubstr("--on-divergence force")));
+  for (BuildRecord& build : report.builds) {
+    build.knobs.clear();
+  }
+  report.settings.sampler = "fixed";
+  EXPECT_THAT(report_table(report, false, 120),
+              HasSubstr("driftaudit bisect 1.10.1 1.13.1 --batch 4\n"));
+}
+
 TEST(VerdictSentence, SaysWhatChangedAndHowCloseTheNearestTokenCame) {
   Report report = made_report();
   report.summary.verdict = "same_tokens";
