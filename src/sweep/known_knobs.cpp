@@ -40,7 +40,7 @@ constexpr KnownKnob kKnown[] = {
      "without it; other shapes take other kernels",
      ""},
     {"prompt-order", "",
-     "move nothing unless an answer depends on what ran before it in the process", ""},
+     "move nothing unless an answer depends on what ran before it, or beside it in its batch", ""},
     {"sampler", "", "choose the generator of sampled tokens, and with them all that follows",
      "matter to sampled tokens alone"},
     {"ATEN_CPU_CAPABILITY", ",default,avx2,avx512",
