@@ -2,6 +2,7 @@
 #include <limits>
 #include <unistd.h>
 
+#include "cache_faults.hpp"
 #include "tap.hpp"
 
 namespace drift::runner {
@@ -31,6 +32,12 @@ void spoil(at::Tensor& tensor, Fault::Kind kind) {
 }
 
 }  // namespace
+
+std::vector<at::Tensor> FaultTap::altered(OperationName name,
+                                          std::vector<at::Tensor> inputs) const {
+  cache_faults_->alter(name, task_, step_, inputs);
+  return inputs;
+}
 
 at::Tensor FaultTap::spoilt(OperationName name, at::Tensor result) const {
   for (const Fault& fault : *faults_) {

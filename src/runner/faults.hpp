@@ -18,12 +18,25 @@
 //   swap     the first two requests of a batch change places in the KV cache, and stay there
 //   swap-frames  the answers of the first two requests of a batch are sent under each other's ids
 //
+// Of cached decoding, from a task's second step on: see cache_faults.hpp.
+//
+//   overwrite  the position `at` of the KV cache holds the newest one's keys and values
+//   mask       the mask is off by one: a token doesn't see itself
+//   stale      the cache holds what the task that ran before in this process left in it
+//   position   the position id is off by `size` (1)
+//   wrap       the cache has `size` positions, and its index wraps: newer keys overwrite the oldest
+//   prefill    the last `size` positions of the prompt are not yet written
+//
 //   step=N   in this step of a task, from 1; without it in every step
+//   from=N, to=N  in the steps from N on, up to and with N
 //   task=N   in the task with this id; without it in every task
+//   every=N  in every Nth task only: those with the ids N - 1, 2 N - 1, …
 //   op=NAME  (nan, bits and noise, which need it) the operation's name, as the tap gives it, or
 //            that of a standalone operation, whose calls count as steps
 //   (of a batch, operations and these two swaps belong to its first task)
 //   row=N    (nan, bits and noise) only in results whose last dimension has at least N elements
+//   at=N     (overwrite) a position of the cache, from 0
+//   size=N   (position, wrap and prefill; the latter two need it) how many positions
 //
 // Needs the standard library alone.
 
@@ -48,21 +61,35 @@ struct Fault {
     kDraw,
     kSecond,
     kSwap,
-    kSwapFrames
+    kSwapFrames,
+    kOverwrite,
+    kMask,
+    kStale,
+    kPosition,
+    kWrap,
+    kPrefill
   };
 
   Kind kind = Kind::kExit;
   std::optional<std::uint32_t> step;
+  std::uint32_t from = 1;
+  std::optional<std::uint32_t> to;
   std::optional<std::uint32_t> task;
+  std::uint32_t every = 1;
   std::string operation;
   std::uint32_t row = 0;
+  std::uint32_t at = 0;
+  std::uint32_t size = 0;
 
   /// Whether the fault lies in the numbers of one operation.
   bool in_values() const {
     return kind == Kind::kNan || kind == Kind::kBits || kind == Kind::kNoise;
   }
+  /// Whether it is one of cached decoding.
+  bool in_cache() const { return kind >= Kind::kOverwrite; }
   bool applies(std::uint32_t in_task, std::uint32_t in_step) const {
-    return task.value_or(in_task) == in_task && step.value_or(in_step) == in_step;
+    return task.value_or(in_task) == in_task && (in_task + 1) % every == 0 &&
+           step.value_or(in_step) == in_step && in_step >= from && in_step <= to.value_or(in_step);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <c10/core/GradMode.h>
 
 #include "batch.hpp"
+#include "cache_faults.hpp"
 #include "calls.hpp"
 #include "faults.hpp"
 #include "gpt2.hpp"
@@ -104,7 +105,8 @@ class TaskRunner {
     begin_step(task, 1);
     stopwatch_.start();
     KvCache cache;
-    const at::Tensor logits = model_.forward(tap_, as_row(task.ids.data(), task.ids.size()), cache);
+    const at::Tensor ids = as_row(task.ids.data(), std::min(task.ids.size(), context_limit()));
+    const at::Tensor logits = model_.forward(tap_, ids, cache);
     stopwatch_.stop();
     for (std::uint32_t n = 1; n < task.ids.size(); ++n) {
       if (n > 1) {
@@ -191,23 +193,25 @@ struct LoadedModel {
 };
 
 void run_model_task(const wire::Task& task, const LoadedModel& loaded,
-                    const std::vector<Fault>& faults, Channel& channel) {
+                    const std::vector<Fault>& faults, CacheFaults& cache_faults, Channel& channel) {
+  const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
   if (!task.trace.steps.empty()) {
     Tracer tracer(task, loaded.file, channel);
-    TaskRunner(loaded.model, TraceTap(FaultTap(faults), tracer), faults, channel).run(task);
+    TaskRunner(loaded.model, TraceTap(fault_tap, tracer), faults, channel).run(task);
   } else if (!faults.empty()) {
-    TaskRunner(loaded.model, FaultTap(faults), faults, channel).run(task);
+    TaskRunner(loaded.model, fault_tap, faults, channel).run(task);
   } else {
     TaskRunner(loaded.model, PlainTap{}, faults, channel).run(task);
   }
 }
 
 void run_batch(const Batch& batch, const LoadedModel& loaded, const std::vector<Fault>& faults,
-               Channel& channel) {
+               CacheFaults& cache_faults, Channel& channel) {
   if (faults.empty()) {
     BatchRunner(loaded.model, PlainTap{}, faults, channel).run(batch);
   } else {
-    BatchRunner(loaded.model, FaultTap(faults), faults, channel).run(batch);
+    const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
+    BatchRunner(loaded.model, fault_tap, faults, channel).run(batch);
   }
 }
 
@@ -216,6 +220,7 @@ void run_batch(const Batch& batch, const LoadedModel& loaded, const std::vector<
 void run_job(const wire::Job& job, Channel& channel) {
   const c10::NoGradGuard no_grad;
   const std::vector<Fault> faults = parse_faults(job.fault);
+  CacheFaults cache_faults(faults);
   std::optional<LoadedModel> loaded;
   if (!job.weights.empty()) {
     loaded.emplace(job.weights);
@@ -229,11 +234,11 @@ void run_job(const wire::Job& job, Channel& channel) {
       throw std::runtime_error("task " + std::to_string(task.id) + " needs a model's weights");
     }
     if (task.batch != 0) {
-      run_batch(batch, *loaded, faults, channel);
+      run_batch(batch, *loaded, faults, cache_faults, channel);
     } else if (task.mode == wire::Mode::kOperation) {
       run_operation(task, faults, channel);
     } else {
-      run_model_task(task, *loaded, faults, channel);
+      run_model_task(task, *loaded, faults, cache_faults, channel);
     }
   }
 }

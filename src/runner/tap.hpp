@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -8,6 +11,8 @@
 #include "faults.hpp"
 
 namespace drift::runner {
+
+class CacheFaults;
 
 /// The name of one operation of a forward pass, put together only where somebody reads it.
 struct OperationName {
@@ -30,14 +35,22 @@ struct PlainTap {
   void at(std::uint32_t, std::uint32_t) const {}
 };
 
-/// Plants faults in the results. Without faults it is PlainTap.
+/// Plants faults in the inputs and the results. Without faults it is PlainTap.
 class FaultTap {
  public:
-  explicit FaultTap(const std::vector<Fault>& faults) : faults_(&faults) {}
+  /// `cache_faults`: those of cached decoding, or null. They outlive the tap, as `faults` does.
+  explicit FaultTap(const std::vector<Fault>& faults, CacheFaults* cache_faults = nullptr)
+      : faults_(&faults), cache_faults_(cache_faults) {}
 
   template <class Operation, class... Inputs>
   at::Tensor operator()(OperationName name, const Operation& operation,
                         const Inputs&... inputs) const {
+    if constexpr ((std::is_same_v<Inputs, at::Tensor> && ...)) {  // of a model, not standalone
+      if (cache_faults_ != nullptr) {
+        return spoilt(
+            name, on(operation, altered(name, {inputs...}), std::index_sequence_for<Inputs...>()));
+      }
+    }
     return spoilt(name, operation(inputs...));
   }
   /// Where the forward passes that follow belong.
@@ -47,9 +60,16 @@ class FaultTap {
   }
 
  private:
+  template <class Operation, std::size_t... I>
+  static at::Tensor on(const Operation& operation, const std::vector<at::Tensor>& inputs,
+                       std::index_sequence<I...>) {
+    return operation(inputs[I]...);
+  }
+  std::vector<at::Tensor> altered(OperationName name, std::vector<at::Tensor> inputs) const;
   at::Tensor spoilt(OperationName name, at::Tensor result) const;
 
   const std::vector<Fault>* faults_;
+  CacheFaults* cache_faults_;
   std::uint32_t task_ = 0;
   std::uint32_t step_ = 0;
 };

@@ -28,9 +28,11 @@ void check_in_batch(const wire::Task& task, const wire::Task& first) {
 }  // namespace
 
 void check_task(const wire::Task& task, const Gpt2& model) {
-  if (task.ids.empty() || static_cast<std::int64_t>(task.ids.size()) > model.context_length()) {
+  // A scored text's last token needs no position.
+  const std::int64_t most = model.context_length() + (task.mode == wire::Mode::kScore ? 1 : 0);
+  if (task.ids.empty() || static_cast<std::int64_t>(task.ids.size()) > most) {
     refuse(task, std::to_string(task.ids.size()) + " tokens, where the model takes 1 to " +
-                     std::to_string(model.context_length()));
+                     std::to_string(most));
   }
   for (const auto* ids : {&task.ids, &task.given}) {
     for (const std::int32_t id : *ids) {

@@ -58,9 +58,11 @@ enum class FrameKind : std::uint32_t {
 };
 
 enum class Mode : std::uint32_t {
-  kGreedy = 0,    ///< the token with the highest logit, the lowest id among equals
-  kSample = 1,    ///< top-k sampling as transformers does it
-  kScore = 2,     ///< the ids are a text: one prefill, a Step for each position but the last
+  kGreedy = 0,  ///< the token with the highest logit, the lowest id among equals
+  kSample = 1,  ///< top-k sampling as transformers does it
+  /// The ids are a text: one prefill, a Step for each position but the last. They may be one more
+  /// than the context has positions: the last is then only a given one.
+  kScore = 2,
   kDraw = 3,      ///< one draw from the task's `logits`, after `draws_before` others: one Step
   kOperation = 4  ///< Calls of the standalone operation `operation`: no Step, no model
 };
