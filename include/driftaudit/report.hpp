@@ -12,6 +12,7 @@
 #include "driftaudit/gates.hpp"
 #include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
+#include "driftaudit/rescore_record.hpp"
 #include "driftaudit/reveal_record.hpp"
 #include "driftaudit/step.hpp"
 #include "driftaudit/sweep_record.hpp"
@@ -121,10 +122,11 @@ struct Report {
   std::optional<LocalizeRecord> localize;  ///< of kind "localize", which has neither as well
   /// Of kind "reveal", which ran no model: it has no runs, and none of what is about them either.
   std::optional<RevealRecord> reveal;
-  std::optional<SweepRecord> sweep;    ///< of kind "sweep", likewise
-  std::vector<std::string> warnings;   ///< what may explain a change beside the builds
-  std::vector<GateRecord> gates;       ///< those that were asked for
-  std::optional<LogitsRecord> logits;  ///< the file beside the report that holds all logits
+  std::optional<SweepRecord> sweep;      ///< of kind "sweep", likewise
+  std::optional<RescoreRecord> rescore;  ///< of kind "rescore", likewise
+  std::vector<std::string> warnings;     ///< what may explain a change beside the builds
+  std::vector<GateRecord> gates;         ///< those that were asked for
+  std::optional<LogitsRecord> logits;    ///< the file beside the report that holds all logits
 };
 
 /// Writes the report atomically, streaming its runs: memory beyond the report itself is one step's.

@@ -13,6 +13,8 @@
 #include "report/found_fields.hpp"
 #include "report/json_value.hpp"
 #include "report/report_fields.hpp"
+#include "report/rescore_check.hpp"
+#include "report/rescore_fields.hpp"
 #include "report/reveal_check.hpp"
 #include "report/sweep_check.hpp"
 #include "report/sweep_fields.hpp"
@@ -101,8 +103,9 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of("kind", report.kind,
-                  {"audit", "record", "compare", "bisect", "localize", "reveal", "sweep"});
+    reader.one_of(
+        "kind", report.kind,
+        {"audit", "record", "compare", "bisect", "localize", "reveal", "sweep", "rescore"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
@@ -137,6 +140,8 @@ class ReportReader {
     } else if (report.kind == "sweep") {
       reader("sweep", report.sweep.emplace());
       check_sweep(root_, report);
+    } else if (report.kind == "rescore") {
+      take_rescore(reader.required("rescore"), report);
     } else {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);
@@ -152,6 +157,18 @@ class ReportReader {
     reader("comparisons", reveal.comparisons);
     reader.done();
     check_reveal(place, report);
+  }
+
+  void take_rescore(const JsonValue& value, Report& report) {
+    const Place place(root_, "rescore");
+    RescoreRecord& rescore = report.rescore.emplace();
+    FieldReader reader(place, value);
+    fields(reader, rescore);
+    reader("requests", rescore.requests);
+    reader("scored", rescore.scored);
+    reader("outliers", rescore.outliers);
+    reader.done();
+    check_rescore(root_, report);
   }
 
   void take_runs(const JsonValue& value, Report& report) {

@@ -13,6 +13,7 @@
 
 #include "report/found_fields.hpp"
 #include "report/report_fields.hpp"
+#include "report/rescore_fields.hpp"
 #include "report/sweep_fields.hpp"
 #include "report/utf8.hpp"
 
@@ -268,6 +269,20 @@ void write_sweep(Lines& lines, const SweepRecord& sweep) {
   lines.text() += "}";
 }
 
+/// A request and a token a line.
+void write_rescore(Lines& lines, const RescoreRecord& rescore) {
+  lines.text() += ",\n\"rescore\":{";
+  FieldWriter writer(lines.text());
+  fields(writer, rescore);
+  lines.text() += ",\n";
+  write_lines(lines, "requests", rescore.requests);
+  lines.text() += ",\n";
+  write_lines(lines, "scored", rescore.scored);
+  lines.text() += ",\n";
+  write_lines(lines, "outliers", rescore.outliers);
+  lines.text() += "}";
+}
+
 void write_summary(Lines& lines, const Report& report) {
   std::string& out = lines.text();
   out += ",\n\"summary\":{";
@@ -320,6 +335,8 @@ void write_answers(Lines& lines, const Report& report) {
     }
   } else if (report.sweep) {
     write_sweep(lines, *report.sweep);
+  } else if (report.rescore) {
+    write_rescore(lines, *report.rescore);
   } else {
     write_comparison(lines, report);
     write_summary(lines, report);

@@ -92,7 +92,7 @@ void append_knobs(const std::vector<BuildRecord>& builds, const std::string& but
 
 std::string audit_command(const Report& report, const CommandChange& change) {
   const SettingsRecord defaults;
-  std::string command = "driftaudit audit";
+  std::string command = "driftaudit " + change.verb;
   for (const BuildRecord& build : report.builds) {
     command += " " + quoted(visible(build.label));
   }

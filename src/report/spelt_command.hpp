@@ -18,6 +18,7 @@ struct CommandChange {
   bool prompts = true;             ///< keep the report's prompts
   bool new_tokens = true;          ///< keep the report's number of tokens
   std::string replaced_knob = "";  ///< a variable that the options set otherwise
+  std::string verb = "audit";      ///< or another command that takes two sides
 };
 
 /// The report's model, where it was asked for by name.

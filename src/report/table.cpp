@@ -10,6 +10,7 @@
 #include "report/columns.hpp"
 #include "report/localize_view.hpp"
 #include "report/report_fields.hpp"
+#include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
 #include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
@@ -273,6 +274,10 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   }
   if (report.sweep) {
     return warning_lines(verdict, look) + sweep_table(report, colour) + "\n" +
+           ending(verdict, look);
+  }
+  if (report.rescore) {
+    return warning_lines(verdict, look) + rescore_table(view, colour, look.width) + "\n" +
            ending(verdict, look);
   }
   std::string text = warning_lines(verdict, look) + report_heading(view) + "\n";

@@ -8,6 +8,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/localize_view.hpp"
+#include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
 #include "report/swapped_answers.hpp"
 #include "report/sweep_view.hpp"
@@ -15,28 +16,6 @@
 
 namespace drift {
 namespace {
-
-std::vector<std::string> warnings(const Report& report) {
-  std::vector<std::string> warnings;
-  for (std::size_t i = 0; i < report.builds.size(); ++i) {
-    if (report.builds[i].repeatable == false) {
-      warnings.push_back(
-          fmt::format("{} is not repeatable: its first prompt, run twice, gave other bits; "
-                      "differences below may be its own",
-                      side_name(report, i)));
-    }
-  }
-  for (std::string& swapped : swapped_answers(report)) {
-    warnings.push_back(std::move(swapped));
-  }
-  if (!report.warnings.empty()) {
-    warnings.push_back(
-        fmt::format("the sides ran under different conditions, which may explain a "
-                    "change: {}",
-                    visible(fmt::format("{}", fmt::join(report.warnings, "; ")))));
-  }
-  return warnings;
-}
 
 std::uint64_t diverged_prompts(const Report& report) {
   std::vector<std::uint32_t> prompts;
@@ -180,6 +159,30 @@ std::vector<std::string> details(const Report& report) {
   return details;
 }
 
+}  // namespace
+
+std::vector<std::string> side_warnings(const Report& report) {
+  std::vector<std::string> warnings;
+  for (std::size_t i = 0; i < report.builds.size(); ++i) {
+    if (report.builds[i].repeatable == false) {
+      warnings.push_back(
+          fmt::format("{} is not repeatable: its first prompt, run twice, gave other bits; "
+                      "differences below may be its own",
+                      side_name(report, i)));
+    }
+  }
+  for (std::string& swapped : swapped_answers(report)) {
+    warnings.push_back(std::move(swapped));
+  }
+  if (!report.warnings.empty()) {
+    warnings.push_back(
+        fmt::format("the sides ran under different conditions, which may explain a "
+                    "change: {}",
+                    visible(fmt::format("{}", fmt::join(report.warnings, "; ")))));
+  }
+  return warnings;
+}
+
 std::vector<std::string> tripped_gates(const Report& report) {
   std::vector<std::string> tripped;
   for (const GateRecord& gate : report.gates) {
@@ -189,8 +192,6 @@ std::vector<std::string> tripped_gates(const Report& report) {
   }
   return tripped;
 }
-
-}  // namespace
 
 std::string side_name(const Report& report, std::size_t build) {
   const auto letter = static_cast<char>('A' + build);
@@ -235,8 +236,11 @@ Verdict verdict_of(const Report& report) {
       const std::vector<std::string> orders = reveal_details(report);
       clauses.insert(clauses.end(), orders.begin(), orders.end());
     }
-    return {
-        warnings(report), localize_headline(report), std::move(clauses), {}, suggestions(report)};
+    return {side_warnings(report),
+            localize_headline(report),
+            std::move(clauses),
+            {},
+            suggestions(report)};
   }
   if (report.reveal) {
     return reveal_verdict(report);
@@ -244,7 +248,10 @@ Verdict verdict_of(const Report& report) {
   if (report.sweep) {
     return sweep_verdict(report);
   }
-  return {warnings(report), headline(report), details(report), tripped_gates(report),
+  if (report.rescore) {
+    return rescore_verdict(report);
+  }
+  return {side_warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};
 }
 

@@ -24,6 +24,13 @@ struct Verdict {
 
 Verdict verdict_of(const Report& report);
 
+/// What makes a report's figures doubtful: sides that don't repeat themselves or ran under other
+/// conditions.
+std::vector<std::string> side_warnings(const Report& report);
+
+/// The gates that tripped, each with what it found.
+std::vector<std::string> tripped_gates(const Report& report);
+
 /// Commands worth running next, the most telling first; at most two.
 std::vector<Suggestion> suggestions(const Report& report);
 

@@ -57,9 +57,13 @@ std::string View::model_line() const {
                       in_millions(model.parameters));
   const std::string batches =
       report_.settings.batch > 1 ? fmt::format(" in batches of {}", report_.settings.batch) : "";
-  if (report_.bisect || report_.sweep) {
+  if (report_.bisect || report_.sweep || (report_.rescore && report_.rescore->decoded_by)) {
     return line + fmt::format(" · prompts {} × {}{}", visible(report_.prompts),
                               counted(report_.settings.new_tokens, "token"), batches);
+  }
+  if (report_.rescore && !report_.rescore->decoded_by) {
+    return line + fmt::format(" · {} of {}", counted(report_.rescore->requests.size(), "request"),
+                              visible(report_.prompts));
   }
   if (report_.localize) {
     return line;

@@ -370,6 +370,45 @@ Report sweep_report() {
   return report;
 }
 
+Report rescore_report() {
+  Report report;
+  fill_head(report);
+  report.kind = "rescore";
+  report.settings.modes = {"greedy"};
+  report.tokens = {{1, "One"}, {10, " a"}, {11, " b"}, {12, " c"}, {13, " d"}};
+  RescoreRecord& r = report.rescore.emplace();
+  r.decoded_by = 0;
+  r.scored_by = 1;
+  r.limit = 1e-3;
+  for (std::uint32_t prompt = 1; prompt <= 4; ++prompt) {
+    for (std::uint32_t step = 1; step <= 4; ++step) {
+      const auto token = static_cast<std::int32_t>(9 + step);
+      r.scored.push_back({"greedy", prompt, step, token, -0.5, -0.5 - 1e-6, 1, 0});
+    }
+    RescoredRequest& request = r.requests.emplace_back();
+    request = {"greedy", prompt, {}, "One\nday", {1}, 4, 0, {}, {}, 1e-6, 1e-6, {}};
+  }
+  for (const std::size_t at : {5, 6, 7, 15}) {
+    r.scored[at].logprob_prefill = at == 15 ? std::numeric_limits<double>::quiet_NaN() : -3.25;
+    r.scored[at].rank = at == 7 ? 1 : 4;
+    r.scored[at].margin = at == 7 ? 0 : 2.75;
+    r.outliers.push_back(r.scored[at]);
+  }
+  r.requests[1].outliers = 3;
+  r.requests[1].first_outlier = 2;
+  r.requests[1].max = 2.75;
+  r.requests[1].answers = RescoreSwap{3, 2};
+  r.requests[3].outliers = 1;
+  r.requests[3].first_outlier = 4;
+  r.non_finite = 1;
+  r.not_chosen = 3;
+  r.spread = {{"all", 16, 4, 1e-6, 2.75, 2.75},
+              {"early", 8, 1, 1e-6, 2.75, 2.75},
+              {"late", 8, 3, 1e-6, 2.75, 2.75}};
+  report.gates = {{"--fail-on outliers", true, "4 of 16 tokens are outlying"}};
+  return report;
+}
+
 Report kept_report() {
   Report report = identical_report();
   report.kind = "compare";

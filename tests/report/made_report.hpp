@@ -38,4 +38,8 @@ Report reveal_report();
 /// knob has no pair.
 Report sweep_report();
 
+/// Four requests of four tokens: the second answers the third from step 2 on, where two of its
+/// tokens are wrong, the last has a NaN at its end.
+Report rescore_report();
+
 }  // namespace drift

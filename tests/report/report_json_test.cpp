@@ -57,7 +57,7 @@ std::string without_checksums(const std::string& json) {
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
   for (const Report& report :
        {made_report(), identical_report(), scored_report(), kept_report(), bisect_report(),
-        localize_report(), reveal_report(), sweep_report(), Report{}}) {
+        localize_report(), reveal_report(), sweep_report(), rescore_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -382,6 +382,36 @@ TEST_F(ReportJson, RefusesASweepThatContradictsItself) {
               HasSubstr("unknown value \"tired\""));
   EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"sweep\""),
               HasSubstr("/sweep: missing"));
+}
+
+TEST_F(ReportJson, ReadsWhatRescoringFound) {
+  const Report back = read(report_json(rescore_report()));
+  ASSERT_TRUE(back.rescore);
+  EXPECT_EQ(back.rescore->scored.size(), 16U);
+  EXPECT_EQ(back.rescore->outliers.size(), 4U);
+  EXPECT_TRUE(std::isnan(back.rescore->outliers[3].logprob_prefill));
+  EXPECT_EQ(back.rescore->requests[1].answers->prompt, 3U);
+  EXPECT_EQ(back.rescore->spread[2].outliers, 3U);
+}
+
+TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
+  const Report report = rescore_report();
+  EXPECT_THAT(refusal_with("\"scored_by\":1", "\"scored_by\":2", report),
+              HasSubstr("/rescore/scored_by: no such build"));
+  EXPECT_THAT(refusal_with("\"decoded_by\":0", "\"decoded_by\":2", report),
+              HasSubstr("/rescore/decoded_by: no such build"));
+  EXPECT_THAT(refusal_with("\"limit\":0.001", "\"limit\":3", report),
+              HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
+  EXPECT_THAT(refusal_with("\"limit\":0.001", "\"limit\":1e-7", report),
+              HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
+  EXPECT_THAT(refusal_with("\"step\":3", "\"step\":4", report),
+              HasSubstr("/rescore/scored/2: not the next token of the requests"));
+  EXPECT_THAT(refusal_with("\"tokens\":4", "\"tokens\":5", report),
+              HasSubstr("/rescore/scored/4: not the next token"));
+  EXPECT_THAT(refusal_with("\"part\":\"all\"", "\"part\":\"late\"", report),
+              HasSubstr("/rescore/spread: its first part isn't"));
+  EXPECT_THAT(refusal_with("\"mode\":\"greedy\"", "\"mode\":\"score\"", report),
+              HasSubstr("unknown value"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {

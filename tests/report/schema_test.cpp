@@ -40,6 +40,7 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(bisect_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(reveal_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(rescore_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
   Report with_orders = localize_report();
@@ -57,11 +58,27 @@ TEST_F(ReportSchema, AcceptsReportsOfBefore) {
 
 /// Whether a key may be left out.
 bool optional_key(const std::string& key) {
-  for (const char* name :
-       {"draw_digest", "fed", "non_finite", "perplexity_a", "perplexity_b", "kl_percentiles",
-        "top1_agreement", "checksum", "recorded", "steps_on_kept", "gap_changes_unknown",
-        "warnings", "gates", "logits", "memory_budget", "blas_dispatch", "pairs_kernels",
-        "other_kernels", "batch"}) {
+  for (const char* name : {"draw_digest",
+                           "fed",
+                           "non_finite",
+                           "perplexity_a",
+                           "perplexity_b",
+                           "kl_percentiles",
+                           "top1_agreement",
+                           "checksum",
+                           "recorded",
+                           "steps_on_kept",
+                           "gap_changes_unknown",
+                           "warnings",
+                           "gates",
+                           "logits",
+                           "memory_budget",
+                           "blas_dispatch",
+                           "pairs_kernels",
+                           "other_kernels",
+                           "batch",
+                           "request_id",
+                           "answers"}) {
     if (key == name) {
       return true;
     }
@@ -96,8 +113,9 @@ std::vector<std::string> pointers_of(const json& document) {
 
 TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report(),
-                               localize_report(), reveal_report(), sweep_report()}) {
+  for (const Report& report :
+       {made_report(), scored_report(), kept_report(), bisect_report(), localize_report(),
+        reveal_report(), sweep_report(), rescore_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
@@ -119,8 +137,9 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
 
 TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
-  for (const Report& report : {made_report(), scored_report(), kept_report(), bisect_report(),
-                               localize_report(), reveal_report(), sweep_report()}) {
+  for (const Report& report :
+       {made_report(), scored_report(), kept_report(), bisect_report(), localize_report(),
+        reveal_report(), sweep_report(), rescore_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;
