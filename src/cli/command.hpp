@@ -29,6 +29,7 @@ void add_bisect_command(CLI::App& app, Action& action);
 void add_localize_command(CLI::App& app, Action& action);
 void add_reveal_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
+void add_rescore_command(CLI::App& app, Action& action);
 void add_builds_command(CLI::App& app, Action& action);
 void add_model_command(CLI::App& app, Action& action);
 

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driftaudit/audit.hpp"
+#include "driftaudit/model.hpp"
+#include "driftaudit/progress.hpp"
+#include "driftaudit/report.hpp"
+
+namespace drift {
+
+/// A request and its answer, with the log-probabilities that decoding gave: in nats, of raw logits
+/// at temperature 1. `tokens` and `logprobs` are equally long and not empty.
+struct DecodedRequest {
+  std::string mode;          ///< "greedy", "sample"; "given": from a file
+  std::uint32_t prompt = 0;  ///< from 1, within its mode
+  std::optional<std::string> request_id;
+  std::string prompt_text;
+  std::vector<std::int32_t> prompt_ids;  ///< never empty
+  std::vector<std::int32_t> tokens;
+  std::vector<double> logprobs;
+};
+
+/// The generated answers of one build of a report, in the order in which they ran. Errors (usage):
+/// none is there, or a token that was imposed isn't among the kept logits.
+std::vector<DecodedRequest> decoded_requests(const Report& report, std::uint32_t build);
+
+/// Reads what any server or library generated: a JSON object a line, with exactly the keys
+/// `prompt_ids`, `token_ids`, `logprobs` (one a token) and `request_id` (text or a whole number).
+/// Prompts are numbered by line. Errors (usage) name file and line: not JSON, another key or kind
+/// of value, lengths that differ, an id outside the vocabulary, a text too long for the context, a
+/// positive log-probability, an id that stands twice; an empty file.
+std::vector<DecodedRequest> read_logprobs(const std::filesystem::path& path,
+                                          const Tokenizer& tokenizer, const ModelConfig& config);
+
+/// A text of which the tokens from index `first` on (at least 1) are scored.
+struct ScoredText {
+  std::vector<std::int32_t> ids;
+  std::size_t first = 1;
+};
+
+/// What the logits before a token say of it.
+struct TokenScore {
+  double logprob = 0;      ///< logit − log-sum-exp, in double
+  std::uint32_t rank = 1;  ///< from 1: by logit, the lowest id first among equals, NaN last
+  double margin = 0;       ///< the highest logit minus the token's; NaN where that one is
+};
+
+TokenScore token_score(Logits logits, std::int32_t token);
+
+/// Scores texts, each in one prefill.
+using TextScorer =
+    std::function<std::vector<std::vector<TokenScore>>(const std::vector<ScoredText>&)>;
+
+/// A build as a scorer: each call is one process. `record` gets what its runner says of itself; it
+/// must outlive the scorer, as `side`, `model` and `progress` must.
+TextScorer runner_scorer(const Side& side, double timeout_seconds, const Model& model,
+                         Progress& progress, BuildRecord& record);
+
+struct RescoreOptions {
+  std::optional<double> outlier;  ///< |Δ| above it is an outlier; else rescore_limit()
+  std::uint32_t top_k = 0;        ///< of the sampled requests; 0: none
+  std::uint32_t n_positions = 0;  ///< of the model: a text has at most one token more
+};
+
+/// Scores all answers again, and where requests fail to the end, whether their tokens are another
+/// request's. `decoded_by` and `scored_by` are left to the caller.
+RescoreRecord rescore(const std::vector<DecodedRequest>& requests, const TextScorer& scorer,
+                      const RescoreOptions& options);
+
+/// The gate `--fail-on outliers`. It trips on any outlier; and, with `float32` on both sides and no
+/// limit given, where hidden_by_limit().
+GateRecord judge_outliers(const RescoreRecord& record, bool float32);
+
+/// What is rescored.
+struct RescoreRequest {
+  Side scorer;
+  double timeout_seconds = 300;
+  std::optional<double> outlier;
+  std::string tool;  ///< for the report
+};
+
+/// The answers of one build of a report, scored by a build: what `sweep` asks of each cell.
+/// Errors: as decoded_requests() and RunnerProcess::next().
+RescoreRecord rescore_runs(const Report& decoded, std::uint32_t build,
+                           const RescoreRequest& request, const Model& model, Progress& progress,
+                           BuildRecord& scorer);
+
+/// The same as a report of its own; `source` names the report's file if it was read from one.
+Report rescore_report(const Report& decoded, std::uint32_t build, const std::string& source,
+                      const RescoreRequest& request, const Model& model, Progress& progress);
+
+/// The answers that a file holds, scored by a build.
+Report rescore_file(const std::filesystem::path& path, const RescoreRequest& request,
+                    const Model& model, Progress& progress);
+
+}  // namespace drift

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "driftaudit/rescore.hpp"
+
+#include "rescore/spread.hpp"
+#include "rescore/swaps.hpp"
+
+namespace drift {
+namespace {
+
+ScoredText text_of(const DecodedRequest& request) {
+  ScoredText text{request.prompt_ids, request.prompt_ids.size()};
+  text.ids.insert(text.ids.end(), request.tokens.begin(), request.tokens.end());
+  return text;
+}
+
+double delta_of(const RescoredToken& token) {
+  return std::abs(token.logprob_decode - token.logprob_prefill);
+}
+
+/// Whether a token of this mode can't come from the prefill's logits.
+bool cannot_be_chosen(const RescoredToken& token, std::uint32_t top_k) {
+  return (token.mode == "greedy" && token.rank > 1) ||
+         (token.mode == "sample" && top_k > 0 && token.rank > top_k);
+}
+
+std::vector<double> all_deltas(const std::vector<RescoredToken>& tokens) {
+  std::vector<double> deltas;
+  deltas.reserve(tokens.size());
+  for (const RescoredToken& token : tokens) {
+    deltas.push_back(delta_of(token));
+  }
+  return deltas;
+}
+
+void score_all(const std::vector<DecodedRequest>& requests, const TextScorer& scorer,
+               RescoreRecord& record) {
+  std::vector<ScoredText> texts;
+  texts.reserve(requests.size());
+  for (const DecodedRequest& request : requests) {
+    texts.push_back(text_of(request));
+  }
+  const std::vector<std::vector<TokenScore>> scores = scorer(texts);
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    const DecodedRequest& request = requests[r];
+    for (std::size_t i = 0; i < request.tokens.size(); ++i) {
+      const TokenScore& score = scores[r][i];
+      record.scored.push_back({request.mode, request.prompt, static_cast<std::uint32_t>(i + 1),
+                               request.tokens[i], request.logprobs[i], score.logprob, score.rank,
+                               score.margin});
+    }
+  }
+}
+
+/// Once the limit is known: what lies above it, whole and by position.
+void judge_tokens(const std::vector<DecodedRequest>& requests, const RescoreOptions& options,
+                  RescoreRecord& record) {
+  std::map<std::string, std::vector<double>> parts;
+  std::size_t at = 0;
+  for (const DecodedRequest& request : requests) {
+    const auto steps = static_cast<std::uint32_t>(request.tokens.size());
+    for (std::uint32_t step = 1; step <= steps; ++step, ++at) {
+      const RescoredToken& token = record.scored[at];
+      const double delta = delta_of(token);
+      parts[part_of(step, steps)].push_back(delta);
+      record.non_finite += std::isfinite(delta) ? 0 : 1;
+      if (is_outlier(delta, record.limit)) {
+        record.outliers.push_back(token);
+        record.not_chosen += cannot_be_chosen(token, options.top_k) ? 1 : 0;
+      }
+    }
+  }
+  record.spread.push_back(spread_of("all", all_deltas(record.scored), record.limit));
+  for (const char* part : {"early", "middle", "late"}) {
+    if (parts.contains(part)) {
+      record.spread.push_back(spread_of(part, parts[part], record.limit));
+    }
+  }
+}
+
+/// One request's figures; `tokens` are its own.
+RescoredRequest judged(const DecodedRequest& request, const std::vector<double>& deltas,
+                       double limit) {
+  const RescoreSpread spread = spread_of("all", deltas, limit);
+  RescoredRequest judged;
+  judged.mode = request.mode;
+  judged.prompt = request.prompt;
+  judged.request_id = request.request_id;
+  judged.prompt_text = request.prompt_text;
+  judged.prompt_ids = request.prompt_ids;
+  judged.tokens = spread.tokens;
+  judged.outliers = spread.outliers;
+  judged.median = spread.median;
+  judged.max = spread.max;
+  std::vector<std::uint32_t> steps;
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (is_outlier(deltas[i], limit)) {
+      steps.push_back(static_cast<std::uint32_t>(i + 1));
+    }
+  }
+  if (!steps.empty()) {
+    judged.first_outlier = steps.front();
+    judged.outlier_period = regular_distance(steps, static_cast<std::uint32_t>(deltas.size()));
+  }
+  return judged;
+}
+
+void judge_requests(const std::vector<DecodedRequest>& requests, RescoreRecord& record) {
+  const std::vector<double> deltas = all_deltas(record.scored);
+  std::vector<std::uint32_t> failing;
+  auto begin = deltas.begin();
+  for (const DecodedRequest& request : requests) {
+    const auto end = begin + static_cast<std::ptrdiff_t>(request.tokens.size());
+    record.requests.push_back(judged(request, {begin, end}, record.limit));
+    begin = end;
+    if (record.requests.back().first_outlier) {
+      failing.push_back(static_cast<std::uint32_t>(record.requests.size()));
+    }
+  }
+  const auto period = regular_distance(failing, static_cast<std::uint32_t>(requests.size()));
+  if (period && failing.front() <= *period) {
+    record.request_period = RescorePeriod{*period, failing.front()};
+  }
+}
+
+}  // namespace
+
+RescoreRecord rescore(const std::vector<DecodedRequest>& requests, const TextScorer& scorer,
+                      const RescoreOptions& options) {
+  RescoreRecord record;
+  score_all(requests, scorer, record);
+  std::vector<double> finite = all_deltas(record.scored);
+  std::erase_if(finite, [](double delta) { return !std::isfinite(delta); });
+  record.limit_given = options.outlier.has_value();
+  record.limit = options.outlier.value_or(rescore_limit(median_of(finite)));
+  judge_tokens(requests, options, record);
+  judge_requests(requests, record);
+  find_swaps(requests, scorer, options, record);
+  return record;
+}
+
+GateRecord judge_outliers(const RescoreRecord& record, bool float32) {
+  GateRecord gate{"--fail-on outliers", false, ""};
+  const double median = record.spread.empty() ? 0 : record.spread.front().median;
+  const std::size_t count = record.outliers.size();
+  if (count > 0) {
+    gate.tripped = true;
+    gate.finding = fmt::format("{} of {} token{} outlying", count, record.scored.size(),
+                               record.scored.size() == 1 ? " is" : "s are");
+  } else if (float32 && hidden_by_limit(record)) {
+    gate.tripped = true;
+    gate.finding =
+        fmt::format("the median |Δ| is {:.3g}: the limit, 50 times that, hides what fails", median);
+  } else {
+    gate.finding = "no token is an outlier";
+  }
+  return gate;
+}
+
+}  // namespace drift
