@@ -74,6 +74,10 @@ struct RescoreOptions {
 RescoreRecord rescore(const std::vector<DecodedRequest>& requests, const TextScorer& scorer,
                       const RescoreOptions& options);
 
+/// Puts into a record of `batched` requests how they differ from the same requests decoded alone.
+void compare_alone(const std::vector<DecodedRequest>& batched,
+                   const std::vector<DecodedRequest>& alone, RescoreRecord& record);
+
 /// The gate `--fail-on outliers`. It trips on any outlier; and, with `float32` on both sides and no
 /// limit given, where hidden_by_limit().
 GateRecord judge_outliers(const RescoreRecord& record, bool float32);

@@ -38,6 +38,14 @@ struct RescoreSwap {
   std::uint32_t step = 0;    ///< the answer is that one's from this step on
 };
 
+/// A request of a batch against itself, decoded alone.
+struct RescoreAlone {
+  std::optional<std::uint32_t> first_difference;  ///< the step of the first other token
+  std::uint64_t steps = 0;  ///< before it: those that have the same context and token
+  double max = 0;           ///< of |Δ| of both log-probabilities over these steps, where finite
+  std::optional<std::uint32_t> answers;  ///< another prompt's whole answer is what it has
+};
+
 /// One request: a prompt in one mode, or a line of a file.
 struct RescoredRequest {
   std::string mode;
@@ -52,6 +60,7 @@ struct RescoredRequest {
   double median = 0;                            ///< of |Δ|, where it is finite
   double max = 0;
   std::optional<RescoreSwap> answers;  ///< its tokens are another request's
+  std::optional<RescoreAlone> alone;   ///< where it ran in a batch
 };
 
 /// Requests fail at equal distances.

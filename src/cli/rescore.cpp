@@ -10,6 +10,7 @@
 #include "driftaudit/error.hpp"
 
 #include "cli/checks.hpp"
+#include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
 #include "cli/saved_options.hpp"
 
@@ -39,7 +40,7 @@ void check_logprobs(const RescoreCommand& options) {
   }
   for (const char* option :
        {"--prompts", "--mode", "--new-tokens", "--top-k", "--seed", "--temperature", "--sampler",
-        "--ignore-eos", "--no-cache", "--keep-top"}) {
+        "--ignore-eos", "--no-cache", "--batch", "--keep-top"}) {
     if (options.run.given.contains(option)) {
       throw usage_error(fmt::format("{}: nothing is generated with --logprobs", option),
                         "leave it out");
@@ -102,6 +103,15 @@ Report score_saved(const RescoreCommand& options, Progress& progress) {
   return report;
 }
 
+/// The requests of a batch, each by itself.
+std::vector<DecodedRequest> decoded_alone(AuditRequest request, const Model& model,
+                                          Progress& progress) {
+  request.settings.batch = 1;
+  request.first_prompts_twice = false;
+  request.sides[0].fault = planted_fault("alone");
+  return decoded_requests(run_audit(request, model, progress), 0);
+}
+
 /// Decodes, then scores in another process.
 Report score_run(const RescoreCommand& options, Progress& progress) {
   const Model model = open_run_model(options.run, progress);
@@ -112,7 +122,12 @@ Report score_run(const RescoreCommand& options, Progress& progress) {
   const Side scorer = open_side(scorer_name(options), 1, options.run, progress);
   note_side(scorer, 1, progress);
   const Report decoded = run_audit(request, model, progress);
-  return rescore_report(decoded, 0, "", request_for(options, scorer), model, progress);
+  Report report = rescore_report(decoded, 0, "", request_for(options, scorer), model, progress);
+  if (request.settings.batch > 1) {
+    compare_alone(decoded_requests(decoded, 0), decoded_alone(request, model, progress),
+                  *report.rescore);
+  }
+  return report;
 }
 
 /// Whether both sides are known to have computed in float32.

@@ -35,6 +35,13 @@ void fields(auto& v, Is<RescoreSwap> auto& s) {
   v.from_one("step", s.step);
 }
 
+void fields(auto& v, Is<RescoreAlone> auto& a) {
+  v("first_difference", a.first_difference);
+  v("steps", a.steps);
+  v("max", a.max);
+  v("answers", a.answers);
+}
+
 void fields(auto& v, Is<RescoredRequest> auto& r) {
   v.one_of("mode", r.mode, kRescoreModes);
   v.from_one("prompt", r.prompt);
@@ -48,6 +55,7 @@ void fields(auto& v, Is<RescoredRequest> auto& r) {
   v("median", r.median);
   v("max", r.max);
   v.if_set("answers", r.answers);
+  v.if_set("alone", r.alone);
 }
 
 void fields(auto& v, Is<RescorePeriod> auto& p) {

@@ -259,8 +259,43 @@ void describe_requests(const RescoreRecord& record, std::vector<std::string>& de
   }
 }
 
+/// How the requests of a batch differ from themselves alone.
+void describe_batch(const RescoreRecord& record, std::vector<std::string>& details) {
+  std::size_t batched = 0;
+  std::size_t differing = 0;
+  double largest = 0;
+  std::vector<std::string> first;
+  for (const RescoredRequest& request : record.requests) {
+    if (!request.alone) {
+      continue;
+    }
+    ++batched;
+    largest = std::max(largest, request.alone->max);
+    if (request.alone->first_difference && ++differing <= kMostNamed) {
+      first.push_back(request.alone->answers
+                          ? fmt::format("{} has the answer that {} has alone",
+                                        request_name(request),
+                                        other_name(record, request.mode, *request.alone->answers))
+                          : fmt::format("{} parts from itself alone at step {}",
+                                        request_name(request), *request.alone->first_difference));
+    }
+  }
+  if (batched == 0) {
+    return;
+  }
+  details.push_back(fmt::format(
+      "{} of {} have the same tokens alone; where tokens are the same, log-probabilities differ by "
+      "at most {}",
+      batched - differing, counted(batched, "batched request"), short_number(largest)));
+  details.insert(details.end(), first.begin(), first.end());
+  if (differing > kMostNamed) {
+    details.push_back(fmt::format("{} more part: see the report", differing - kMostNamed));
+  }
+}
+
 std::vector<std::string> rescore_details(const RescoreRecord& record) {
   std::vector<std::string> details{distribution(record)};
+  describe_batch(record, details);
   if (record.outliers.empty()) {
     return details;
   }

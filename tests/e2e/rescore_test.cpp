@@ -273,6 +273,32 @@ TEST_F(Rescore, NamesAnswersThatWereSwapped) {
   EXPECT_THAT(found.out, HasSubstr("request r5 answers request r2"));
 }
 
+TEST_F(Rescore, OfABatchSaysHowItDiffersFromItsRequestsAlone) {
+  const ProgramRun done = rescore({january(), "--batch", "3"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(" batched requests have the same tokens alone"));
+  const json document = report();
+  for (const json& request : document["rescore"]["requests"]) {
+    EXPECT_LT(request["alone"]["max"], 1e-3) << request;
+    EXPECT_TRUE(request["alone"]["answers"].is_null()) << request;
+  }
+}
+
+TEST_F(Rescore, NamesAnswersThatABatchSwapped) {
+  const ProgramRun done = rescore({january(), "--batch", "6"}, "A:swap-frames");
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("greedy prompt 1 answers prompt 2\n"));
+  EXPECT_THAT(done.out, HasSubstr("greedy prompt 2 answers prompt 1\n"));
+  EXPECT_THAT(done.out, HasSubstr("greedy prompt 1 has the answer that prompt 2 has alone"));
+  EXPECT_THAT(failing(), ElementsAre(Pair(1, 1), Pair(2, 1)));
+}
+
+TEST_F(Rescore, FindsRowsOfABatchThatChangedPlaces) {
+  const ProgramRun done = rescore({january(), "--batch", "6"}, "A:swap@step=7");
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_THAT(failing(), ElementsAre(Pair(1, 7), Pair(2, 7)));
+}
+
 TEST_F(Rescore, GoesToTheEndOfTheContext) {
   ASSERT_EQ(
       run({"model", "make", "--preset", "tiny", "--seed", "1", "--out", "tiny", "--quiet"}).status,

@@ -386,7 +386,19 @@ Report rescore_report() {
       r.scored.push_back({"greedy", prompt, step, token, -0.5, -0.5 - 1e-6, 1, 0});
     }
     RescoredRequest& request = r.requests.emplace_back();
-    request = {"greedy", prompt, {}, "One\nday", {1}, 4, 0, {}, {}, 1e-6, 1e-6, {}};
+    request = {"greedy",
+               prompt,
+               {},
+               "One\nday",
+               {1},
+               4,
+               0,
+               {},
+               {},
+               1e-6,
+               1e-6,
+               {},
+               RescoreAlone{{}, 4, 2e-6, {}}};
   }
   for (const std::size_t at : {5, 6, 7, 15}) {
     r.scored[at].logprob_prefill = at == 15 ? std::numeric_limits<double>::quiet_NaN() : -3.25;
@@ -398,6 +410,8 @@ Report rescore_report() {
   r.requests[1].first_outlier = 2;
   r.requests[1].max = 2.75;
   r.requests[1].answers = RescoreSwap{3, 2};
+  r.requests[1].alone = RescoreAlone{2, 1, 1e-6, 3};
+  r.requests[2].alone = RescoreAlone{4, 3, 1e-6, {}};
   r.requests[3].outliers = 1;
   r.requests[3].first_outlier = 4;
   r.non_finite = 1;

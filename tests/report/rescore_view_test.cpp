@@ -82,6 +82,15 @@ TEST(RescoreVerdict, SaysWhichRequestsFailAndWhetherTheTextIsWrong) {
   EXPECT_THAT(verdict.tripped, ElementsAre("--fail-on outliers: 4 of 16 tokens are outlying"));
 }
 
+TEST(RescoreVerdict, SaysHowABatchDiffersFromItsRequestsAlone) {
+  const Verdict verdict = rescore_verdict(rescore_report());
+  EXPECT_THAT(verdict.details,
+              Contains("2 of 4 batched requests have the same tokens alone; where tokens are the "
+                       "same, log-probabilities differ by at most 2.00e-06"));
+  EXPECT_THAT(verdict.details, Contains("greedy prompt 2 has the answer that prompt 3 has alone"));
+  EXPECT_THAT(verdict.details, Contains("greedy prompt 3 parts from itself alone at step 4"));
+}
+
 TEST(RescoreVerdict, SaysWhereNoOutlierIs) {
   Report report = rescore_report();
   report.rescore->spread[1].outliers = 0;

@@ -78,6 +78,7 @@ bool optional_key(const std::string& key) {
                            "other_kernels",
                            "batch",
                            "request_id",
+                           "alone",
                            "answers"}) {
     if (key == name) {
       return true;
