@@ -304,12 +304,20 @@ void suggest_after_rescore(const Report& report, std::vector<Suggestion>& next) 
     }
     return;
   }
+  if (report.settings.batch > 1) {
+    Report alone = sides;
+    alone.settings.batch = 1;
+    next.push_back({"does it fail where each request runs alone too?",
+                    audit_command(alone, {.options = "", .verb = "rescore"})});
+  }
   if (report.settings.cache) {
     next.push_back({"does it fail without the KV cache too?",
                     audit_command(sides, {.options = "--no-cache", .verb = "rescore"})});
   }
-  if (!one_build) {
+  if (!one_build && next.size() < 2) {
     next.push_back({"do both builds choose the same tokens?", audit_command(sides, {})});
+  }
+  if (next.size() > 1) {
     return;
   }
   std::string command = "driftaudit sweep " + quoted(visible(report.builds[0].label));

@@ -163,10 +163,10 @@ TEST_F(Rescore, FindsAPositionIdThatWasWrongOnce) {
 }
 
 TEST_F(Rescore, FindsACacheIndexThatWraps) {
-  constexpr int kCapacity = 12;
+  constexpr int kCapacity = 20;
   const Failing failing = found("wrap@task=4,size=" + std::to_string(kCapacity));
-  // Step n reads the keys of the prompt and of n - 2 tokens: the first that doesn't fit is missed
-  // once there is one.
+  // Step n finds the keys of the prompt and of n - 2 tokens in the cache: it fails first where they
+  // are one too many.
   EXPECT_THAT(failing, ElementsAre(Pair(5, kCapacity - static_cast<int>(prompt_length(5)) + 3)));
 }
 
@@ -297,6 +297,16 @@ TEST_F(Rescore, FindsRowsOfABatchThatChangedPlaces) {
   const ProgramRun done = rescore({january(), "--batch", "6"}, "A:swap@step=7");
   EXPECT_EQ(done.status, 1) << done.err;
   EXPECT_THAT(failing(), ElementsAre(Pair(1, 7), Pair(2, 7)));
+}
+
+TEST_F(Rescore, NamesRowsThatChangedPlacesWhereNothingElseTellsThemApart) {
+  write_file(folder() / "prompts.txt",
+             "She had never forgotten that\nOnce upon a time\nWater boils at\nThe sun\n");
+  const ProgramRun done = rescore({january(), "--batch", "4"}, "A:swap@step=7");
+  EXPECT_EQ(done.status, 1) << done.err;
+  ASSERT_EQ(prompt_length(1), prompt_length(2)) << "else the padding is another's";
+  EXPECT_THAT(done.out, HasSubstr("greedy prompt 1 answers prompt 2 from step 7 on"));
+  EXPECT_THAT(done.out, HasSubstr("greedy prompt 2 answers prompt 1 from step 7 on"));
 }
 
 TEST_F(Rescore, GoesToTheEndOfTheContext) {

@@ -132,6 +132,16 @@ TEST(RescoreVerdict, AsksWhatMovesAFailure) {
   EXPECT_THAT(verdict.next[1].command, HasSubstr("driftaudit sweep "));
 }
 
+TEST(RescoreVerdict, AsksFirstWhetherRequestsOfABatchFailAlone) {
+  Report report = rescore_report();
+  report.settings.batch = 4;
+  const Verdict verdict = rescore_verdict(report);
+  ASSERT_EQ(verdict.next.size(), 2U);
+  EXPECT_THAT(verdict.next[0].question, HasSubstr("alone"));
+  EXPECT_THAT(verdict.next[0].command, Not(HasSubstr("--batch")));
+  EXPECT_THAT(verdict.next[1].command, HasSubstr("--batch 4 --no-cache"));
+}
+
 TEST(RescoreMarkdown, HoldsTheTable) {
   const std::string markdown = report_markdown(rescore_report());
   EXPECT_THAT(markdown, HasSubstr("## driftaudit: 4 outliers in 2 of 4 requests\n"));
