@@ -57,10 +57,17 @@ struct SweepRequest {
 /// Runs a cell, by its index, once and in a process of its own. Called from `jobs` threads.
 using CellRunner = std::function<Report(std::size_t cell)>;
 
+/// Scores again what a cell has answered: a report of kind "rescore". Called likewise.
+using CellRescorer = std::function<Report(std::size_t cell, const Report& answer)>;
+
 /// Runs every cell twice and says in a report of kind "sweep" which ones are equal and which knobs
 /// move bits. A cell that fails doesn't stop the others. What was run is kept in the cache until
 /// the sweep is done: interrupted, even killed, the same request goes on from there. Errors
 /// (trouble): every cell failed; the disk is full.
-Report run_sweep(const SweepRequest& request, const CellRunner& run, Progress& progress);
+///
+/// With `rescore` (which may be empty) the first answer of each cell is scored again, and which
+/// requests fail, and by which knobs, is concluded likewise.
+Report run_sweep(const SweepRequest& request, const CellRunner& run, const CellRescorer& rescore,
+                 Progress& progress);
 
 }  // namespace drift

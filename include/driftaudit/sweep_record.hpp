@@ -6,7 +6,30 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/rescore_record.hpp"
+
 namespace drift {
+
+/// A request of a cell with tokens whose log-probability a prefill doesn't confirm.
+struct SweepFailure {
+  std::string mode;
+  std::uint32_t prompt = 0;      ///< from 1
+  std::uint32_t first_step = 0;  ///< from 1
+  std::uint64_t outliers = 0;
+  std::optional<std::uint32_t> step_period;  ///< steps between outliers, where they are regular
+  std::optional<std::uint32_t> answers;      ///< the prompt that its tokens belong to instead
+};
+
+/// What a cell's answers gave when they were scored again: see RescoreRecord.
+struct SweepRescore {
+  std::uint64_t tokens = 0;
+  std::uint64_t outliers = 0;
+  double limit = 0;   ///< an outlier has |Δ| above it
+  double median = 0;  ///< of |Δ|, nats
+  double max = 0;
+  std::vector<SweepFailure> failing;
+  std::optional<RescorePeriod> request_period;  ///< where every so manieth request fails
+};
 
 /// One build under one setting of all knobs, run twice.
 struct SweepCell {
@@ -20,6 +43,7 @@ struct SweepCell {
   std::optional<std::uint32_t> ran_as;       ///< into the report's builds: what the runner said
   std::string reason;                        ///< why it failed, or where its two runs part
   std::vector<std::string> reports;          ///< kept ones: names in the folder asked for
+  std::optional<SweepRescore> rescore;       ///< of the first run, where it was asked for
 };
 
 /// Cells of equal bits.
@@ -44,6 +68,13 @@ struct SweepTokenChange {
   std::int32_t after = -1;
 };
 
+/// What a knob did to the requests that fail.
+struct SweepKnobFailures {
+  std::uint64_t pairs = 0;         ///< of cells that were rescored
+  std::uint64_t pairs_moved = 0;   ///< those in which other requests fail, or from other steps on
+  std::optional<SweepPair> first;  ///< the first of them
+};
+
 /// What a knob did, by the pairs of cells that differ in it alone and that both repeat themselves.
 struct SweepKnob {
   std::string name;                 ///< "build" where several builds were swept
@@ -60,6 +91,7 @@ struct SweepKnob {
   std::optional<SweepPair> other_kernels;
   /// The earliest over all pairs, by step and then by prompt.
   std::optional<SweepTokenChange> first_token_change;
+  std::optional<SweepKnobFailures> failures;  ///< where cells were rescored
   /// What a knob that moved bits is known to do, or where one is known to move none; or empty.
   std::string known;
 };

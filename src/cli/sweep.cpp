@@ -14,6 +14,7 @@
 #include "driftaudit/measure.hpp"
 #include "driftaudit/process.hpp"
 #include "driftaudit/question.hpp"
+#include "driftaudit/rescore.hpp"
 
 #include "bisect/probe_store.hpp"
 #include "cli/checks.hpp"
@@ -31,6 +32,7 @@ struct SweepOptions {
   bool one_at_a_time = false;
   bool product = false;
   std::string keep_cells;
+  std::string check;
   unsigned jobs = 1;
   RunOptions run;
   OutputOptions output;
@@ -87,6 +89,10 @@ void check(const SweepOptions& options) {
   if (options.run.given.contains("--on-divergence")) {
     throw usage_error("--on-divergence: the cells of a sweep run on their own", "leave it out");
   }
+  if (!options.check.empty() && has_mode(options.run, "score")) {
+    throw usage_error("--check rescore takes generated text: --mode greedy, sample or both",
+                      "leave the mode score out");
+  }
   if (options.keep_cells.empty() && options.run.given.contains("--keep-top")) {
     throw usage_error("--keep-top: no logits are kept", "add --keep-cells FOLDER");
   }
@@ -138,7 +144,20 @@ Report sweep(const SweepOptions& options, SweepRequest request, Progress& progre
     asked.sides[0].fault = planted_fault(std::to_string(index + 1));
     return run_cell(asked, cell.values, model);
   };
-  return run_sweep(request, run, progress);
+  CellRescorer rescorer;
+  if (options.check == "rescore") {
+    rescorer = [&](std::size_t index, const Report& answer) {
+      const PlannedCell& cell = request.cells.at(index);
+      RescoreRequest asked;
+      asked.scorer =
+          cell_request(base, sides.at(cell.build), cell.values, caller, own).sides.front();
+      asked.timeout_seconds = base.timeout_seconds;
+      asked.tool = kTool;
+      const std::unique_ptr<Progress> silent = make_silent_progress();
+      return rescore_report(answer, 0, "", asked, model, *silent);
+    };
+  }
+  return run_sweep(request, run, rescorer, progress);
 }
 
 Status sweep_builds(const SweepOptions& options) {
@@ -186,6 +205,11 @@ void add_sweep_command(CLI::App& app, Action& action) {
       ->excludes(single);
   command->add_option("--keep-cells", options->keep_cells,
                       "a folder for each cell's report, to be compared later");
+  command
+      ->add_option("--check", options->check,
+                   "rescore: score each cell's tokens again in one prefill, and say which requests "
+                   "fail and which knob moves that")
+      ->check(CLI::IsMember({"rescore"}));
   command->add_option("--jobs", options->jobs, "runner processes at work at once; moves no bit")
       ->check(whole_number(1, 256))
       ->capture_default_str();

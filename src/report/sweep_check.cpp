@@ -29,6 +29,10 @@ void check_sweep(const Place& root, const Report& report) {
     if (const auto& pair = sweep.knobs[i].differing) {
       require(std::max(pair->a, pair->b), cells, "knobs", i, "differing");
     }
+    if (sweep.knobs[i].failures && sweep.knobs[i].failures->first) {
+      const SweepPair& pair = *sweep.knobs[i].failures->first;
+      require(std::max(pair.a, pair.b), cells, "knobs", i, "failures");
+    }
     if (const auto& pair = sweep.knobs[i].other_kernels) {
       require(std::max(pair->a, pair->b), cells, "knobs", i, "other_kernels");
     }

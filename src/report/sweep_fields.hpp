@@ -5,8 +5,28 @@
 #include "driftaudit/report.hpp"
 
 #include "report/report_fields.hpp"
+#include "report/rescore_fields.hpp"
 
 namespace drift {
+
+void fields(auto& v, Is<SweepFailure> auto& f) {
+  v.one_of("mode", f.mode, kModeNames);
+  v.from_one("prompt", f.prompt);
+  v.from_one("first_step", f.first_step);
+  v("outliers", f.outliers);
+  v.if_set("step_period", f.step_period);
+  v.if_set("answers", f.answers);
+}
+
+void fields(auto& v, Is<SweepRescore> auto& r) {
+  v("tokens", r.tokens);
+  v("outliers", r.outliers);
+  v("limit", r.limit);
+  v("median", r.median);
+  v("max", r.max);
+  v("failing", r.failing);
+  v("request_period", r.request_period);
+}
 
 void fields(auto& v, Is<SweepCell> auto& c) {
   v("build", c.build);
@@ -18,6 +38,7 @@ void fields(auto& v, Is<SweepCell> auto& c) {
   v("ran_as", c.ran_as);
   v("reason", c.reason);
   v("reports", c.reports);
+  v.if_set("rescored", c.rescore);
 }
 
 void fields(auto& v, Is<SweepClass> auto& c) {
@@ -39,6 +60,12 @@ void fields(auto& v, Is<SweepTokenChange> auto& c) {
   v("after", c.after);
 }
 
+void fields(auto& v, Is<SweepKnobFailures> auto& f) {
+  v("pairs", f.pairs);
+  v("pairs_moved", f.pairs_moved);
+  v("first", f.first);
+}
+
 void fields(auto& v, Is<SweepKnob> auto& k) {
   v("name", k.name);
   v("values", k.values);
@@ -51,6 +78,7 @@ void fields(auto& v, Is<SweepKnob> auto& k) {
   v.if_set("pairs_kernels", k.pairs_kernels);
   v.if_set("other_kernels", k.other_kernels);
   v("first_token_change", k.first_token_change);
+  v.if_set("failures", k.failures);
   v("known", k.known);
 }
 

@@ -6,6 +6,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/columns.hpp"
+#include "report/sweep_failures.hpp"
 #include "report/utf8.hpp"
 #include "report/view.hpp"
 
@@ -58,17 +59,26 @@ std::string chosen_kernels(const Report& report, const SweepCell& cell) {
 
 std::string cells_table(const Report& report, bool colour) {
   const SweepRecord& sweep = *report.sweep;
-  Columns columns({false, true, true, true, true});
-  columns.add({{"cell"}, {"build"}, {"setting"}, {"kernels"}, {"class"}});
+  const bool rescored = is_rescored(sweep);
+  Columns columns({false, true, true, true, true, true});
+  const auto add = [&](std::vector<Cell> row, Cell failing) {
+    if (rescored) {
+      row.push_back(std::move(failing));
+    }
+    columns.add(std::move(row));
+  };
+  add({{"cell"}, {"build"}, {"setting"}, {"kernels"}, {"class"}}, {"failing"});
   const std::size_t shown = std::min(kMostCells, sweep.cells.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SweepCell& cell = sweep.cells[i];
     const std::string mark = cell.class_index == 0U ? "" : kMoved;
-    columns.add({{fmt::format("{}", i + 1)},
-                 {visible(cell.build)},
-                 {off_base(sweep, cell)},
-                 {cell.ran_as ? chosen_kernels(report, cell) : "–"},
-                 {class_of(cell), mark}});
+    const bool fails = cell.rescore && !cell.rescore->failing.empty();
+    add({{fmt::format("{}", i + 1)},
+         {visible(cell.build)},
+         {off_base(sweep, cell)},
+         {cell.ran_as ? chosen_kernels(report, cell) : "–"},
+         {class_of(cell), mark}},
+        {failing_in_brief(cell), fails ? kMoved : ""});
   }
   const std::size_t left = sweep.cells.size() - shown;
   return columns.text(colour) +
@@ -141,6 +151,9 @@ std::string knobs_that(const SweepRecord& sweep, const Holds& holds) {
 
 std::string sweep_headline(const SweepRecord& sweep) {
   std::vector<std::string> parts;
+  if (is_rescored(sweep)) {
+    parts.push_back(failure_headline(sweep));
+  }
   const auto say = [&](const char* what, const std::string& knobs) {
     if (!knobs.empty()) {
       parts.push_back(fmt::format("{}: {}", what, knobs));
@@ -224,7 +237,8 @@ void describe_knob(const Report& report, const SweepKnob& knob, std::vector<std:
 
 std::vector<std::string> sweep_details(const Report& report) {
   const SweepRecord& sweep = *report.sweep;
-  std::vector<std::string> details;
+  std::vector<std::string> details =
+      is_rescored(sweep) ? failure_details(sweep) : std::vector<std::string>();
   for (const SweepKnob& knob : sweep.knobs) {
     describe_knob(report, knob, details);
   }

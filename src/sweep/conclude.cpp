@@ -7,6 +7,8 @@
 
 #include "driftaudit/measure.hpp"
 
+#include "sweep/failures.hpp"
+
 namespace drift {
 namespace {
 
@@ -97,6 +99,9 @@ class Conclusion {
     cell.knobs = request_.cells[i].values;
     cell.reason = outcome.reason;
     cell.reports = outcome.reports;
+    if (outcome.rescore) {
+      cell.rescore = rescore_of_cell(*outcome.rescore);
+    }
     cell.state = "failed";
     if (outcome.answer) {
       cell.state = outcome.repeatable ? "ran" : "nondeterministic";
@@ -138,11 +143,13 @@ class Conclusion {
     SweepKnob knob;
     knob.name = source.name;
     knob.values = source.values;
+    FailureTally failures;
     for (std::uint32_t a = 0; a < record_.cells.size(); ++a) {
       for (std::uint32_t b = a + 1; b < record_.cells.size(); ++b) {
         if (record_.cells[a].class_index && record_.cells[b].class_index &&
             is_pair(knob.name, request_.cells[a], request_.cells[b])) {
           add_pair({a, b}, knob);
+          failures.add({a, b}, record_.cells[a].rescore, record_.cells[b].rescore);
         }
       }
     }
@@ -151,6 +158,7 @@ class Conclusion {
       knob.moves_tokens = knob.pairs_tokens > 0;
       knob.known = known_of_knob(knob.name, *knob.moves_bits);
     }
+    knob.failures = failures.result();
     record_.knobs.push_back(std::move(knob));
   }
 

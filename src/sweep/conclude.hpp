@@ -15,6 +15,7 @@ struct CellOutcome {
   bool repeatable = false;
   std::string reason;
   std::vector<std::string> reports;
+  std::optional<RescoreRecord> rescore;  ///< of the answer, where it was asked for
 };
 
 /// Where two runs of the same cell part, in words; they do differ.

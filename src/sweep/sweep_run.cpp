@@ -65,9 +65,11 @@ struct Turn {
 /// All cells at work. What threads share is behind one lock.
 class Sweep {
  public:
-  Sweep(const SweepRequest& request, const CellRunner& run, Progress& progress)
+  Sweep(const SweepRequest& request, const CellRunner& run, const CellRescorer& rescore,
+        Progress& progress)
       : request_(request),
         run_(run),
+        rescore_(rescore),
         progress_(progress),
         store_("sweep", sweep_key(request), progress),
         cells_(request.cells.size()),
@@ -103,6 +105,7 @@ class Sweep {
   struct CellState {
     std::array<std::optional<Report>, kTurns> answers;
     std::array<std::optional<Error>, kTurns> failures;
+    std::optional<Report> rescored;  ///< the first answer, where that was asked for
     bool settled = false;
 
     bool is_done(std::size_t number) const { return answers[number] || failures[number]; }
@@ -141,33 +144,50 @@ class Sweep {
   }
 
   void take_turn(const Turn& turn) {
-    std::optional<Report> answer = kept_answer(turn);
-    const bool kept = answer.has_value();
     std::optional<Error> failure;
-    if (!kept) {
-      try {
-        answer = run_(turn.cell);
-      } catch (const Error& error) {
-        if (error.is_interruption()) {
-          throw;
-        }
-        throw_if_disk_full(error);
-        failure = error;
-      }
+    std::optional<Report> answer = answer_by(
+        name_of(turn), [&] { return run_(turn.cell); }, failure);
+    std::optional<Report> rescored;
+    if (answer && rescore_ && turn.number == 0) {
+      rescored = answer_by(
+          name_of(turn) + " rescored", [&] { return rescore_(turn.cell, *answer); }, failure);
     }
     const std::lock_guard lock(mutex_);
-    if (answer && !kept) {
-      store_.keep_answer(name_of(turn), *answer);
+    CellState& cell = cells_[turn.cell];
+    cell.answers[turn.number] = failure ? std::nullopt : std::move(answer);
+    cell.failures[turn.number] = std::move(failure);
+    if (rescored) {
+      cell.rescored = std::move(rescored);
     }
-    cells_[turn.cell].answers[turn.number] = std::move(answer);
-    cells_[turn.cell].failures[turn.number] = std::move(failure);
     settle_if_done(turn.cell);
     advance();
   }
 
-  std::optional<Report> kept_answer(const Turn& turn) {
+  /// What the store has under a name, or what `make` gives, which goes into the store; nothing
+  /// where that fails.
+  std::optional<Report> answer_by(const std::string& name, const std::function<Report()>& make,
+                                  std::optional<Error>& failure) {
+    std::optional<Report> answer;
+    {
+      const std::lock_guard lock(mutex_);
+      answer = store_.answer(name);
+    }
+    if (answer) {
+      return answer;
+    }
+    try {
+      answer = make();
+    } catch (const Error& error) {
+      if (error.is_interruption()) {
+        throw;
+      }
+      throw_if_disk_full(error);
+      failure = error;
+      return std::nullopt;
+    }
     const std::lock_guard lock(mutex_);
-    return store_.answer(name_of(turn));
+    store_.keep_answer(name, *answer);
+    return answer;
   }
 
   void settle_if_done(std::size_t index) {
@@ -185,6 +205,7 @@ class Sweep {
       judge(index, cell, outcome);
     }
     cell.answers = {};
+    cell.rescored.reset();
   }
 
   /// Holds a cell's two runs against each other.
@@ -205,6 +226,12 @@ class Sweep {
       if (!outcome.repeatable) {
         save(again, cell_name(index) + "-again", outcome);
       }
+    }
+    if (cell.rescored) {
+      if (!request_.keep_cells.empty()) {
+        save(*cell.rescored, cell_name(index) + "-rescored", outcome);
+      }
+      outcome.rescore = std::move(cell.rescored->rescore);
     }
     strip(first);
     outcome.answer = std::move(first);
@@ -230,6 +257,7 @@ class Sweep {
 
   const SweepRequest& request_;
   const CellRunner& run_;
+  const CellRescorer& rescore_;
   Progress& progress_;
   ProbeStore store_;
   std::mutex mutex_;
@@ -288,8 +316,9 @@ Report report_of(const SweepRequest& request, const std::vector<CellOutcome>& ou
 
 }  // namespace
 
-Report run_sweep(const SweepRequest& request, const CellRunner& run, Progress& progress) {
-  Sweep sweep(request, run, progress);
+Report run_sweep(const SweepRequest& request, const CellRunner& run, const CellRescorer& rescore,
+                 Progress& progress) {
+  Sweep sweep(request, run, rescore, progress);
   try {
     const std::vector<CellOutcome> outcomes = sweep.outcomes();
     require_some(outcomes);

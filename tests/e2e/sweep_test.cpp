@@ -154,8 +154,37 @@ TEST_F(SweepProgram, RefusesBadUsage) {
               HasSubstr("--on-divergence"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--keep-top", "9"}), HasSubstr("--keep-cells"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--jobs", "0"}), HasSubstr("--jobs"));
+  EXPECT_THAT(refusal({"--knob", "threads=1,2", "--check", "nothing"}), HasSubstr("--check"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--product", "--one-at-a-time"}),
               HasSubstr("--product"));
+}
+
+TEST_F(SweepProgram, SaysWhichRequestFailsAndThatTheCacheMovesIt) {
+  const ProgramRun run =
+      sweep({"--knob", "cache=on,off", "--knob", "threads=1,2", "--check", "rescore"},
+            "1:mask@task=1,from=3|2:mask@task=1,from=3|3:mask@task=1,from=3|4:mask@task=1,from=3");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json cells = result()["cells"];
+  for (const json& cell : cells) {
+    const json& failing = cell["rescored"]["failing"];
+    if (cell["knobs"]["cache"] == "off") {
+      EXPECT_TRUE(failing.empty()) << failing;
+      continue;
+    }
+    ASSERT_EQ(failing.size(), 1U);
+    EXPECT_EQ(failing[0]["prompt"], 2);
+    EXPECT_EQ(failing[0]["first_step"], 3);
+  }
+  EXPECT_EQ(knob("cache")["failures"]["pairs_moved"], 2);
+  EXPECT_EQ(knob("threads")["failures"]["pairs_moved"], 0);
+  EXPECT_THAT(run.out, HasSubstr("requests fail in 2 of 4 cells, moved by cache"));
+}
+
+TEST_F(SweepProgram, FindsNoFailureInASoundBuild) {
+  const ProgramRun run =
+      sweep({"--knob", "threads=1,2", "--check", "rescore", "--mode", "greedy,sample", "--quiet"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("no request fails"));
 }
 
 }  // namespace

@@ -364,6 +364,13 @@ Report sweep_report() {
   variable.known = "pin paths";
   s.knobs[2].name = "cache";
   s.knobs[2].values = {"on", "off"};
+  s.cells[0].rescore = SweepRescore{120, 0, 0.001, 1e-6, 1e-5, {}, {}};
+  s.cells[1].rescore = SweepRescore{
+      120, 31, 0.001, 2e-6, 4.5, {{"greedy", 2, 5, 30, {}, {}}, {"greedy", 4, 7, 1, 3, 6}}, {}};
+  s.cells[1].rescore->request_period = RescorePeriod{2, 2};
+  s.cells[2].rescore = s.cells[0].rescore;
+  threads.failures = SweepKnobFailures{1, 1, pair};
+  variable.failures = SweepKnobFailures{1, 0, {}};
   for (SweepCell& each : s.cells) {
     each.knobs["cache"] = "on";
   }

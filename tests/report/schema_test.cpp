@@ -77,6 +77,9 @@ bool optional_key(const std::string& key) {
                            "pairs_kernels",
                            "other_kernels",
                            "batch",
+                           "rescored",
+                           "failures",
+                           "step_period",
                            "request_id",
                            "alone",
                            "answers"}) {

@@ -13,19 +13,35 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr std::size_t kWidth = 120;
 
 std::string table_of(const Report& report) { return report_table(report, false, kWidth); }
 
+/// A sweep without rescoring.
+Report unchecked_report() {
+  Report report = sweep_report();
+  for (SweepCell& cell : report.sweep->cells) {
+    cell.rescore.reset();
+  }
+  for (SweepKnob& knob : report.sweep->knobs) {
+    knob.failures.reset();
+  }
+  return report;
+}
+
 TEST(SweepTable, HasARowForEveryCell) {
   const std::string table = table_of(sweep_report());
   EXPECT_THAT(table, HasSubstr("· greedy, 5 cells, two runs each\n"
                                "base  threads=1 · MKL_CBWR unset · cache=on\n"));
-  EXPECT_THAT(table, HasSubstr("\n   1  1.10.1  base           avx2, MKL zen   A\n"));
-  EXPECT_THAT(table, HasSubstr("\n   2  1.10.1  threads=2      avx2, MKL avx2  B\n"));
-  EXPECT_THAT(table, HasSubstr("nondeterministic\n"));
-  EXPECT_THAT(table, HasSubstr("–               failed\n"));
+  EXPECT_THAT(table,
+              HasSubstr("\n   1  1.10.1  base           avx2, MKL zen   A                 none\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("\n   2  1.10.1  threads=2      avx2, MKL avx2  B                 2 requests\n"));
+  EXPECT_THAT(table, HasSubstr("nondeterministic  –\n"));
+  EXPECT_THAT(table, HasSubstr("–               failed            –\n"));
 }
 
 TEST(SweepTable, SaysHowManyPairsEachKnobMoved) {
@@ -50,7 +66,7 @@ TEST(SweepTable, ShowsTheFirstCellsOfMany) {
 }
 
 TEST(SweepVerdict, SaysWhatMovedAndByWhichPairs) {
-  const Verdict verdict = sweep_verdict(sweep_report());
+  const Verdict verdict = sweep_verdict(unchecked_report());
   EXPECT_EQ(verdict.headline,
             "moved bits and tokens: threads; moved nothing: MKL_CBWR; nothing to compare: cache");
   EXPECT_EQ(
@@ -67,7 +83,7 @@ TEST(SweepVerdict, SaysWhatMovedAndByWhichPairs) {
 }
 
 TEST(SweepVerdict, SaysWhichKernelsTheLibrariesNamed) {
-  Report report = sweep_report();
+  Report report = unchecked_report();
   report.sweep->knobs[1].pairs_kernels = 0;
   const Verdict verdict = sweep_verdict(report);
   EXPECT_THAT(verdict.details.at(0),
@@ -81,7 +97,7 @@ TEST(SweepVerdict, SaysWhichKernelsTheLibrariesNamed) {
 }
 
 TEST(SweepVerdict, TellsBitsFromTokens) {
-  Report report = sweep_report();
+  Report report = unchecked_report();
   report.sweep->knobs[0].moves_tokens = false;
   report.sweep->knobs[0].pairs_tokens = 0;
   report.sweep->knobs[0].first_token_change.reset();
@@ -91,6 +107,32 @@ TEST(SweepVerdict, TellsBitsFromTokens) {
   EXPECT_THAT(sweep_verdict(report).details.at(0),
               HasSubstr("threads: bits differ in 1 of 3 pairs of cells that differ in it alone, "
                         "tokens in none; "));
+}
+
+TEST(SweepVerdict, SaysWhichRequestsFailAndWhatMovesThat) {
+  const Verdict verdict = sweep_verdict(sweep_report());
+  EXPECT_THAT(verdict.headline,
+              StartsWith("requests fail in 1 of 3 cells, moved by threads; moved bits"));
+  EXPECT_EQ(
+      verdict.details.at(0),
+      "cell 2 fails: greedy prompt 2 from step 5 on, greedy prompt 4 at step 7, every 3 steps "
+      "(its tokens answer prompt 6); every 2 requests, the first is 2");
+  EXPECT_EQ(verdict.details.at(1),
+            "threads moves what fails, in 1 of 1 pair: cells 1 and 2 are the first");
+  EXPECT_EQ(verdict.details.at(2), "MKL_CBWR doesn't move what fails, in 1 pair");
+}
+
+TEST(SweepVerdict, SaysThatNothingFails) {
+  Report report = sweep_report();
+  report.sweep->cells[1].rescore = report.sweep->cells[0].rescore;
+  EXPECT_THAT(sweep_verdict(report).headline, StartsWith("no request fails; moved bits"));
+  EXPECT_THAT(sweep_verdict(report).details.at(0), HasSubstr("that one prefill gives"));
+}
+
+TEST(SweepVerdict, IsSilentAboutFailuresUnlessTheyWereLookedFor) {
+  const Report report = unchecked_report();
+  EXPECT_THAT(table_of(report), Not(HasSubstr("failing")));
+  EXPECT_THAT(sweep_verdict(report).headline, StartsWith("moved bits"));
 }
 
 TEST(SweepVerdict, PointsToTheAuditOfTwoCells) {
@@ -113,7 +155,7 @@ TEST(SweepVerdict, PointsToNoAuditThatWouldDifferOtherwise) {
 
 TEST(SweepMarkdown, HoldsTheTable) {
   const std::string markdown = report_markdown(sweep_report());
-  EXPECT_EQ(markdown.rfind("## driftaudit: moved bits and tokens: threads", 0), 0U);
+  EXPECT_EQ(markdown.rfind("## driftaudit: requests fail in 1 of 3 cells", 0), 0U);
   EXPECT_THAT(markdown, HasSubstr("```\nwarning  cell 4"));
 }
 

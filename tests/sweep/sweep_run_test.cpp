@@ -6,6 +6,7 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
+#include "driftaudit/rescore.hpp"
 #include "driftaudit/sweep.hpp"
 
 #include "shared/scoped_environment.hpp"
@@ -18,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 /// Sweeps four cells whose answers are words; "!" fails. A cell's second word is what it answers
 /// when it is asked again.
@@ -36,7 +38,31 @@ class SweepRun : public ::testing::Test {
   Report sweep() {
     const auto progress = make_silent_progress();
     return run_sweep(
-        request_, [this](std::size_t cell) { return answer(cell); }, *progress);
+        request_, [this](std::size_t cell) { return answer(cell); }, rescorer_, *progress);
+  }
+
+  /// Scores words again: those with a "b" fail at their second step; the cell `unscored_` can't be.
+  void rescore_words() {
+    rescorer_ = [this](std::size_t cell, const Report& answer) {
+      const std::lock_guard lock(mutex_);
+      rescored_.push_back(cell);
+      if (cell == unscored_) {
+        throw trouble("v1: killed while it scored");
+      }
+      Report report;
+      report.kind = "rescore";
+      report.builds = answer.builds;
+      DecodedRequest request{"greedy", 1, {}, "", {0}, {}, {0, 0}};
+      for (const Step& step : answer.runs.at(0).steps) {
+        request.tokens.push_back(step.token);
+      }
+      const TextScorer scorer = [](const std::vector<ScoredText>& texts) {
+        const double of_second = texts.at(0).ids.at(2) == 1 ? -5 : 0;
+        return std::vector<std::vector<TokenScore>>{{TokenScore{0}, TokenScore{of_second}}};
+      };
+      report.rescore = rescore({request}, scorer, {.outlier = 0.5, .n_positions = 16});
+      return report;
+    };
   }
 
   Report answer(std::size_t cell) {
@@ -77,6 +103,9 @@ class SweepRun : public ::testing::Test {
   SweepRequest request_;
   std::vector<std::vector<std::string>> words_;
   std::vector<std::size_t> runs_;  ///< cells in the order in which they ran
+  CellRescorer rescorer_;
+  std::vector<std::size_t> rescored_;  ///< cells likewise
+  std::size_t unscored_ = static_cast<std::size_t>(-1);
 
  private:
   std::mutex mutex_;
@@ -172,6 +201,52 @@ TEST_F(SweepRun, IsInterruptedWithSeveralJobsToo) {
   runs_.clear();
   EXPECT_EQ(sweep().sweep->classes.size(), 3U);
   EXPECT_LE(runs_.size(), 8U);
+}
+
+TEST_F(SweepRun, RescoresEachCellOnceAndSaysWhichKnobMovesWhatFails) {
+  rescore_words();
+  const SweepRecord sweep_record = sweep().sweep.value();
+  EXPECT_THAT(rescored_, ElementsAre(0, 1, 2, 3));
+  ASSERT_TRUE(sweep_record.cells[0].rescore);
+  EXPECT_THAT(sweep_record.cells[0].rescore->failing, SizeIs(1));
+  EXPECT_EQ(sweep_record.cells[0].rescore->failing[0].first_step, 2U);
+  EXPECT_THAT(sweep_record.cells[3].rescore->failing, IsEmpty());
+  ASSERT_TRUE(sweep_record.knobs[0].failures);
+  EXPECT_EQ(sweep_record.knobs[0].failures->pairs, 6U);
+  EXPECT_EQ(sweep_record.knobs[0].failures->pairs_moved, 3U);
+  EXPECT_EQ(sweep_record.knobs[0].failures->first->b, 3U);
+}
+
+TEST_F(SweepRun, SaysNothingOfFailuresUnlessAsked) {
+  const SweepRecord sweep_record = sweep().sweep.value();
+  EXPECT_FALSE(sweep_record.cells[0].rescore);
+  EXPECT_FALSE(sweep_record.knobs[0].failures);
+}
+
+TEST_F(SweepRun, RescoresNothingAgainThatItHasScored) {
+  rescore_words();
+  interrupt_at(4);  // two cells are done
+  sweep();
+  EXPECT_THAT(rescored_, ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(SweepRun, FailsACellThatCantBeScored) {
+  rescore_words();
+  unscored_ = 1;
+  const SweepRecord sweep_record = sweep().sweep.value();
+  EXPECT_EQ(sweep_record.cells[1].state, "failed");
+  EXPECT_THAT(sweep_record.cells[1].reason, HasSubstr("killed while it scored"));
+  EXPECT_TRUE(sweep_record.cells[0].rescore);
+}
+
+TEST_F(SweepRun, KeepsWhatRescoringACellFound) {
+  rescore_words();
+  request_.keep_cells = folder_.path() / "cells";
+  fs::create_directory(request_.keep_cells);
+  sweep();
+  const Report kept = read_report(request_.keep_cells / "cell-1-rescored.json.zst");
+  EXPECT_EQ(kept.kind, "rescore");
+  EXPECT_EQ(kept.rescore->requests.at(0).first_outlier, 2U);
 }
 
 TEST_F(SweepRun, KeepsTheReportsOfCells) {
