@@ -15,6 +15,7 @@
 #include "driftaudit/rescore_record.hpp"
 #include "driftaudit/reveal_record.hpp"
 #include "driftaudit/step.hpp"
+#include "driftaudit/study_record.hpp"
 #include "driftaudit/sweep_record.hpp"
 
 namespace drift {
@@ -124,6 +125,7 @@ struct Report {
   std::optional<RevealRecord> reveal;
   std::optional<SweepRecord> sweep;      ///< of kind "sweep", likewise
   std::optional<RescoreRecord> rescore;  ///< of kind "rescore", likewise
+  std::optional<StudyRecord> study;      ///< of kind "study", likewise
   std::vector<std::string> warnings;     ///< what may explain a change beside the builds
   std::vector<GateRecord> gates;         ///< those that were asked for
   std::optional<LogitsRecord> logits;    ///< the file beside the report that holds all logits

@@ -30,6 +30,7 @@ void add_localize_command(CLI::App& app, Action& action);
 void add_reveal_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_rescore_command(CLI::App& app, Action& action);
+void add_study_command(CLI::App& app, Action& action);
 void add_builds_command(CLI::App& app, Action& action);
 void add_model_command(CLI::App& app, Action& action);
 

@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   add_reveal_command(app, action);
   add_sweep_command(app, action);
   add_rescore_command(app, action);
+  add_study_command(app, action);
   add_builds_command(app, action);
   add_model_command(app, action);
   try {

@@ -86,7 +86,8 @@ std::string scored(const View& view) {
 std::string report_markdown(const Report& report) {
   const View view(report);
   const Verdict verdict = verdict_of(report);
-  if (report.bisect || report.localize || report.reveal || report.sweep || report.rescore) {
+  if (report.bisect || report.localize || report.reveal || report.sweep || report.rescore ||
+      report.study) {
     constexpr std::size_t kColumns = 100;
     return fmt::format("## driftaudit: {}\n\n```\n{}```\n", plain(verdict.headline),
                        report_table(report, false, kColumns));

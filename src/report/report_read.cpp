@@ -16,6 +16,8 @@
 #include "report/rescore_check.hpp"
 #include "report/rescore_fields.hpp"
 #include "report/reveal_check.hpp"
+#include "report/study_check.hpp"
+#include "report/study_fields.hpp"
 #include "report/sweep_check.hpp"
 #include "report/sweep_fields.hpp"
 #include "report/utf8.hpp"
@@ -103,9 +105,9 @@ class ReportReader {
     FieldReader reader(root_, document);
     std::string schema;
     reader("schema", schema);
-    reader.one_of(
-        "kind", report.kind,
-        {"audit", "record", "compare", "bisect", "localize", "reveal", "sweep", "rescore"});
+    reader.one_of("kind", report.kind,
+                  {"audit", "record", "compare", "bisect", "localize", "reveal", "sweep", "rescore",
+                   "study"});
     reader("tool", report.tool);
     reader("created", report.created);
     reader("host", report.host);
@@ -142,6 +144,9 @@ class ReportReader {
       check_sweep(root_, report);
     } else if (report.kind == "rescore") {
       take_rescore(reader.required("rescore"), report);
+    } else if (report.kind == "study") {
+      reader("study", report.study.emplace());
+      check_study(root_, report);
     } else {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);

@@ -14,6 +14,7 @@
 #include "report/found_fields.hpp"
 #include "report/report_fields.hpp"
 #include "report/rescore_fields.hpp"
+#include "report/study_fields.hpp"
 #include "report/sweep_fields.hpp"
 #include "report/utf8.hpp"
 
@@ -283,6 +284,25 @@ void write_rescore(Lines& lines, const RescoreRecord& rescore) {
   lines.text() += "}";
 }
 
+/// A pair, a build and a pair of runs a line.
+void write_study(Lines& lines, const StudyRecord& study) {
+  lines.text() += ",\n\"study\":{\"quick\":";
+  append(lines.text(), study.quick);
+  lines.text() += ",\n\"gaps\":";
+  append(lines.text(), study.gaps);
+  lines.text() += ",\n";
+  write_lines(lines, "pairs", study.pairs);
+  lines.text() += ",\n";
+  write_lines(lines, "range", study.range);
+  lines.text() += ",\n";
+  write_lines(lines, "flips", study.flips);
+  if (study.sampled) {
+    lines.text() += ",\n\"sampled\":";
+    append(lines.text(), *study.sampled);
+  }
+  lines.text() += "}";
+}
+
 void write_summary(Lines& lines, const Report& report) {
   std::string& out = lines.text();
   out += ",\n\"summary\":{";
@@ -337,6 +357,8 @@ void write_answers(Lines& lines, const Report& report) {
     write_sweep(lines, *report.sweep);
   } else if (report.rescore) {
     write_rescore(lines, *report.rescore);
+  } else if (report.study) {
+    write_study(lines, *report.study);
   } else {
     write_comparison(lines, report);
     write_summary(lines, report);

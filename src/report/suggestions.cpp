@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/spelt_command.hpp"
+#include "report/study_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
 
@@ -353,6 +354,9 @@ std::vector<Suggestion> suggestions(const Report& report) {
   if (report.rescore) {
     suggest_after_rescore(report, next);
     return next;
+  }
+  if (report.study) {
+    return study_suggestions(report);
   }
   if (unrepeatable(report)) {
     suggest_for_unrepeatable(report, next);

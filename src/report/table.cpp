@@ -12,6 +12,7 @@
 #include "report/report_fields.hpp"
 #include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/study_view.hpp"
 #include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
@@ -278,6 +279,10 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   }
   if (report.rescore) {
     return warning_lines(verdict, look) + rescore_table(view, colour, look.width) + "\n" +
+           ending(verdict, look);
+  }
+  if (report.study) {
+    return warning_lines(verdict, look) + study_table(report, colour) + "\n" +
            ending(verdict, look);
   }
   std::string text = warning_lines(verdict, look) + report_heading(view) + "\n";

@@ -10,6 +10,7 @@
 #include "report/localize_view.hpp"
 #include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/study_view.hpp"
 #include "report/swapped_answers.hpp"
 #include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
@@ -250,6 +251,9 @@ Verdict verdict_of(const Report& report) {
   }
   if (report.rescore) {
     return rescore_verdict(report);
+  }
+  if (report.study) {
+    return study_verdict(report);
   }
   return {side_warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};

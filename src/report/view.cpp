@@ -57,7 +57,8 @@ std::string View::model_line() const {
                       in_millions(model.parameters));
   const std::string batches =
       report_.settings.batch > 1 ? fmt::format(" in batches of {}", report_.settings.batch) : "";
-  if (report_.bisect || report_.sweep || (report_.rescore && report_.rescore->decoded_by)) {
+  if (report_.bisect || report_.sweep || report_.study ||
+      (report_.rescore && report_.rescore->decoded_by)) {
     return line + fmt::format(" · prompts {} × {}{}", visible(report_.prompts),
                               counted(report_.settings.new_tokens, "token"), batches);
   }

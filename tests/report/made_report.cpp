@@ -430,6 +430,68 @@ Report rescore_report() {
   return report;
 }
 
+Report study_report() {
+  Report report = identical_report();
+  report.kind = "study";
+  report.runs.clear();
+  report.tokens.clear();
+  report.comparison.clear();
+  report.by_mode.clear();
+  report.prompts = "eight";
+  report.settings.modes = {"greedy", "sample"};
+  report.settings.new_tokens = 60;
+  report.builds.resize(1);
+  report.builds.resize(5, report.builds[0]);
+  for (std::size_t i = 0; i < report.builds.size(); ++i) {
+    BuildRecord& build = report.builds[i];
+    const bool first = i == 0 || i == 3;
+    build.label = first ? "1.10.1" : "1.13.1";
+    build.torch = build.label + "+cu102";
+    build.cpu_capability = i < 3 ? "AVX2" : "DEFAULT";
+    build.threads = i == 2 ? 1 : 4;
+    build.repeatable = true;
+  }
+  StudyRecord& s = report.study.emplace();
+  s.pairs = {{"upgrade", 0, 1, "greedy", true, 8, 0, 480, 471, 6, 1.07e-4, 1.2e-4},
+             {"upgrade", 0, 1, "greedy", false, 8, 0, 480, 470, 6, 1.07e-4, 1.2e-4},
+             {"upgrade", 0, 1, "sample", true, 8, 1, 460, 455, 6, 1.07e-4, 1.5e-4},
+             {"kernels", 1, 4, "greedy", true, 8, 0, 480, 480, 8, 1e-4, 1.5e-4},
+             {"generic upgrade", 3, 4, "greedy", true, 8, 0, 480, 0, 0, 0, 0},
+             {"threads", 1, 2, "greedy", true, 8, 0, 480, 3, 1, 2e-5, 2e-5}};
+  s.range = {{"1.10.1", 0, "", true, {}, 0, 0, 0},
+             {"1.12.0", {}, "it isn't in the cache", {}, {}, 0, 0, 0},
+             {"1.13.1", 1, "", true, false, 960, 930, 1}};
+  StudyGaps& g = s.gaps;
+  g.openings = "alice-200";
+  g.prompts = 200;
+  g.tokens = 100;
+  g.runs = {{"first", 0, 0, 20000, 512.5},          {"last", 1, 1, 20000, 500},
+            {"last again", 1, 1, 20000, 501},       {"last, 1 thread", 2, 1, 20000, 300},
+            {"first, generic", 3, 2, 20000, 200.5}, {"last, generic", 4, 2, 20000, 210}};
+  g.distinct_sets = 3;
+  g.smallest = StudyGap{0.0005, 7, 14, 1};
+  g.smallest_text = "So she set to work";
+  g.largest_change = StudyGapChange{0.0002, 3, 9, 0, 5};
+  g.margin = 2.5;
+  g.end_steps = 10;
+  g.median_first = 0.75;
+  g.median_last = 5.5;
+  g.loop_share = 0.625;
+  g.histogram = {{0.01, 1}, {{1, 50, {0, 4000, 6000}}, {51, 100, {3, 0, 9997}}}};
+  s.flips = {{0, 1, {20000, 19000, 0, 3e-5, 368, 0.08, 0.23, {4, 2.5, 6.25}}},
+             {1, 3, {20000, 0, 0, 0, 368, 0.08, 0.23, {0, {}, {}}}}};
+  StudySampled& d = s.sampled.emplace();
+  d.prompts = 200;
+  d.steps = 20000;
+  d.loop_share = 0.01;
+  d.argmax = {20000, 19500, 1, 3e-5, 368, 0.02, 0.9, {14, 11, 18}};
+  d.mean_total_variation = 5e-6;
+  d.draws = {8, 7, 9};
+  d.same_draws = 20000;
+  d.draws_changed = 1;
+  return report;
+}
+
 Report kept_report() {
   Report report = identical_report();
   report.kind = "compare";

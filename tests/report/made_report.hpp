@@ -42,4 +42,7 @@ Report sweep_report();
 /// tokens are wrong, the last has a NaN at its end.
 Report rescore_report();
 
+/// A study of three builds, of which the one between was left out; sampled text too.
+Report study_report();
+
 }  // namespace drift

@@ -55,9 +55,9 @@ std::string without_checksums(const std::string& json) {
 }
 
 TEST_F(ReportJson, WritesTheSameBytesAfterReading) {
-  for (const Report& report :
-       {made_report(), identical_report(), scored_report(), kept_report(), bisect_report(),
-        localize_report(), reveal_report(), sweep_report(), rescore_report(), Report{}}) {
+  for (const Report& report : {made_report(), identical_report(), scored_report(), kept_report(),
+                               bisect_report(), localize_report(), reveal_report(), sweep_report(),
+                               rescore_report(), study_report(), Report{}}) {
     const std::string json = report_json(report);
     EXPECT_EQ(report_json(read(json)), json);
   }
@@ -412,6 +412,35 @@ TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
               HasSubstr("/rescore/spread: its first part isn't"));
   EXPECT_THAT(refusal_with("\"mode\":\"greedy\"", "\"mode\":\"score\"", report),
               HasSubstr("unknown value"));
+}
+
+TEST_F(ReportJson, RefusesAStudyThatContradictsItself) {
+  const Report report = study_report();
+  const auto refused = [&](const char* from, const char* to, const char* what) {
+    EXPECT_THAT(refusal_with(from, to, report), HasSubstr(what));
+  };
+  refused("\"a\":3,\"b\":4,\"mode\"", "\"a\":3,\"b\":5,\"mode\"",
+          "/study/pairs/4/b: there is none of that index");
+  refused("\"label\":\"1.13.1\",\"ran_as\":1", "\"label\":\"1.13.1\",\"ran_as\":9",
+          "/study/range/2/ran_as: there is none");
+  refused("\"ran_as\":2,\"set\":1", "\"ran_as\":5,\"set\":1",
+          "/study/gaps/runs/3/ran_as: there is none");
+  refused("\"ran_as\":2,\"set\":1", "\"ran_as\":2,\"set\":3",
+          "/study/gaps/runs/3/set: there is none");
+  refused("\"step\":14,\"run\":1", "\"step\":14,\"run\":6", "/study/gaps/smallest: there is none");
+  refused("\"step\":9,\"a\":0,\"b\":5", "\"step\":9,\"a\":0,\"b\":6",
+          "/study/gaps/largest_change: there is none");
+  refused("\"counts\":[3,0,9997]", "\"counts\":[3,9997]",
+          "/study/gaps/histogram/bands/1/counts: not one more");
+  refused("{\"a\":1,\"b\":3,\"rate\"", "{\"a\":6,\"b\":3,\"rate\"",
+          "/study/flips/1/a: there is none");
+  refused("\"what\":\"kernels\"", "\"what\":\"weather\"", "unknown value \"weather\"");
+  refused("\"name\":\"last again\"", "\"name\":\"middle\"", "unknown value \"middle\"");
+  Report single = report;
+  single.builds.resize(1);
+  EXPECT_THAT(refusal(report_json(single)), HasSubstr("/builds: a study has two or more"));
+  EXPECT_THAT(refusal_with("\"kind\":\"audit\"", "\"kind\":\"study\""),
+              HasSubstr("/study: missing"));
 }
 
 TEST_F(ReportJson, RefusesDeepNesting) {

@@ -41,6 +41,7 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(reveal_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(rescore_report()))));
+  EXPECT_TRUE(accepts(json::parse(report_json(study_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
   Report with_orders = localize_report();
@@ -82,7 +83,8 @@ bool optional_key(const std::string& key) {
                            "step_period",
                            "request_id",
                            "alone",
-                           "answers"}) {
+                           "answers",
+                           "sampled"}) {
     if (key == name) {
       return true;
     }
@@ -119,7 +121,7 @@ TEST_F(ReportSchema, RefusesEveryMissingKey) {
   std::size_t tried = 0;
   for (const Report& report :
        {made_report(), scored_report(), kept_report(), bisect_report(), localize_report(),
-        reveal_report(), sweep_report(), rescore_report()}) {
+        reveal_report(), sweep_report(), rescore_report(), study_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       const json::json_pointer pointer(text);
@@ -143,7 +145,7 @@ TEST_F(ReportSchema, RefusesEveryValueOfAnotherType) {
   std::size_t tried = 0;
   for (const Report& report :
        {made_report(), scored_report(), kept_report(), bisect_report(), localize_report(),
-        reveal_report(), sweep_report(), rescore_report()}) {
+        reveal_report(), sweep_report(), rescore_report(), study_report()}) {
     const json document = json::parse(report_json(report));
     for (const std::string& text : pointers_of(document)) {
       json mutant = document;
