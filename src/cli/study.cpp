@@ -61,6 +61,7 @@ void check_own(const RunOptions& run) {
         std::pair("--text", "a study scores nothing"),
         std::pair("--no-cache", "a study runs with the KV cache and without"),
         std::pair("--on-divergence", "a study stops where tokens part, and forces sampled text"),
+        std::pair("--batch", "a study runs each prompt alone"),
         std::pair("--keep-top", "a study's report keeps no logits")}) {
     if (run.given.contains(option)) {
       throw usage_error(fmt::format("{}: {}", option, why), "leave it out");
