@@ -136,6 +136,12 @@ std::string study_command(const Report& report, const std::string& options) {
     command += fmt::format(" {} {}", quoted(visible(first)), quoted(visible(last)));
   }
   append_model(report.model, command);
+  if (report.prompts != original::kPrompts) {
+    command += " --prompts " + quoted(visible(report.prompts));
+  }
+  if (study.gaps.openings != original::kOpenings) {
+    command += " --openings " + quoted(visible(study.gaps.openings));
+  }
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }

@@ -146,6 +146,15 @@ TEST(StudySuggestions, LeadToTheOriginalsKernelsAndToSampledText) {
             "driftaudit study 1.10.1 2.0.0 --env X_Y=1 --quick --tokens-until-flip");
 }
 
+TEST(StudySuggestions, KeepThePersonsOwnTexts) {
+  Report report = study_report();
+  report.study->sampled.reset();
+  report.prompts = "my.txt";
+  report.study->gaps.openings = "own.txt";
+  EXPECT_EQ(suggestions(report).at(1).command,
+            "driftaudit study --prompts my.txt --openings own.txt --tokens-until-flip");
+}
+
 TEST(StudyMarkdown, HoldsTheTables) {
   const std::string text = report_markdown(study_report());
   EXPECT_EQ(text.rfind("## driftaudit: tokens changed; 3 distinct sets", 0), 0U);
