@@ -4,15 +4,15 @@
 
 namespace drift::runner {
 
-Gpt2::Gpt2(const WeightsFile& file)
-    : header_(file.header()),
-      wte_(file["wte.weight"]),
-      wpe_(file["wpe.weight"]),
-      lm_head_((header_.flags & weights::kTied) != 0 ? wte_ : file["lm_head.weight"]),
-      ln_f_{file["ln_f.weight"], file["ln_f.bias"]} {
+Gpt2::Gpt2(const WeightsFile& file, at::ScalarType dtype) : header_(file.header()) {
+  const auto tensor = [&](const std::string& name) { return file[name].to(dtype); };
   const auto linear = [&](const std::string& name) {
-    return Linear{file[name + ".weight"], file[name + ".bias"]};
+    return Linear{tensor(name + ".weight"), tensor(name + ".bias")};
   };
+  wte_ = tensor("wte.weight");
+  wpe_ = tensor("wpe.weight");
+  lm_head_ = (header_.flags & weights::kTied) != 0 ? wte_ : tensor("lm_head.weight");
+  ln_f_ = linear("ln_f");
   for (std::uint32_t i = 0; i < header_.n_layer; ++i) {
     const std::string h = "h." + std::to_string(i) + ".";
     blocks_.push_back({static_cast<int>(i), linear(h + "ln_1"), linear(h + "attn.c_attn"),
@@ -22,7 +22,7 @@ Gpt2::Gpt2(const WeightsFile& file)
   const std::int64_t n = header_.n_positions;
   causal_mask_ = at::ones({n, n}, at::TensorOptions(at::kBool)).tril().view({1, 1, n, n});
   // Of transformers 4.15.0; its softmax is 0 as for the later releases' lowest float.
-  masked_ = at::scalar_tensor(at::Scalar(-1e4), at::TensorOptions(at::kFloat));
+  masked_ = at::scalar_tensor(at::Scalar(-1e4), at::TensorOptions(dtype));
 }
 
 at::Tensor Gpt2::positions(std::int64_t past, std::int64_t tokens, const at::Tensor& attention) {

@@ -29,13 +29,15 @@ struct KvCache {
 
 class Gpt2 {
  public:
-  explicit Gpt2(const WeightsFile& file);
+  /// Computes in `dtype`, in which the weights are held: float32 ones as they lie in the file.
+  Gpt2(const WeightsFile& file, at::ScalarType dtype);
 
   std::int64_t context_length() const { return header_.n_positions; }
   std::int64_t vocabulary() const { return header_.vocab_size; }
+  at::ScalarType dtype() const { return wte_.scalar_type(); }
 
-  /// Logits [B, T, V] of the tokens `ids` [B, T] (int64) that follow those in `cache`, which takes
-  /// in their keys and values. T + cache.length() = K must not exceed context_length().
+  /// Logits [B, T, V], in float32, of the tokens `ids` [B, T] (int64) that follow those in `cache`,
+  /// which takes in their keys and values. T + cache.length() = K must not exceed context_length().
   ///
   /// `attention` [B, K] (int64) is 1 where a token lies and 0 where padding does; undefined where
   /// there is no batch, which then costs no operation. Positions are its running sum.
@@ -116,10 +118,11 @@ at::Tensor Gpt2::forward(const Tap& tap, const at::Tensor& ids, KvCache& cache,
     x = tap({i, "mlp.residual"}, sum, x, fed);
   }
   x = layer_norm(tap, {-1, "ln_f"}, ln_f_, x);
-  return tap(
+  const at::Tensor logits = tap(
       {-1, "lm_head"},
       [](const at::Tensor& in, const at::Tensor& weight) { return at::linear(in, weight); }, x,
       lm_head_);
+  return logits.to(at::kFloat);  // exact: of every dtype float32 has all values
 }
 
 /// For rows of a batch, (1 - attention) · -10000 as transformers 4.15.0 has it. Later releases add

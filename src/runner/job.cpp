@@ -19,6 +19,7 @@
 #include "stopwatch.hpp"
 #include "tap.hpp"
 #include "task_check.hpp"
+#include "tensors.hpp"
 #include "trace.hpp"
 #include "weights.hpp"
 
@@ -184,9 +185,18 @@ void run_operation(const wire::Task& task, const std::vector<Fault>& faults, Cha
                wire::TaskEnd{task.id, wire::Stopped::kFed, stopwatch.seconds()});
 }
 
+at::ScalarType model_type(wire::DType dtype) {
+  const at::ScalarType type = scalar_type_of(dtype);
+  if (!at::isFloatingType(type)) {
+    throw std::runtime_error(std::string("no model computes in ") + dtype_name(type));
+  }
+  return type;
+}
+
 /// A model with the file that its tensors lie in.
 struct LoadedModel {
-  explicit LoadedModel(const std::string& path) : file(path), model(file) {}
+  LoadedModel(const std::string& path, wire::DType dtype)
+      : file(path), model(file, model_type(dtype)) {}
 
   WeightsFile file;
   Gpt2 model;
@@ -196,6 +206,10 @@ void run_model_task(const wire::Task& task, const LoadedModel& loaded,
                     const std::vector<Fault>& faults, CacheFaults& cache_faults, Channel& channel) {
   const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
   if (!task.trace.steps.empty()) {
+    if (loaded.model.dtype() != at::kFloat) {
+      throw std::runtime_error(std::string("only a float32 pass can be traced, not one in ") +
+                               dtype_name(loaded.model.dtype()));
+    }
     Tracer tracer(task, loaded.file, channel);
     TaskRunner(loaded.model, TraceTap(fault_tap, tracer), faults, channel).run(task);
   } else if (!faults.empty()) {
@@ -223,7 +237,7 @@ void run_job(const wire::Job& job, Channel& channel) {
   CacheFaults cache_faults(faults);
   std::optional<LoadedModel> loaded;
   if (!job.weights.empty()) {
-    loaded.emplace(job.weights);
+    loaded.emplace(job.weights, job.dtype);
   }
   for (std::size_t first = 0; first < job.tasks.size();) {
     const wire::Task& task = job.tasks[first];

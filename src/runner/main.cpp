@@ -20,7 +20,9 @@
 
 #include "blas.hpp"
 #include "channel.hpp"
+#include "conditions.hpp"
 #include "job.hpp"
+#include "memory_limit.hpp"
 #include "wire.hpp"
 
 namespace drift::runner {
@@ -34,15 +36,6 @@ int take_stdout() {
     throw std::runtime_error("stdout can't be redirected");
   }
   return frames;
-}
-
-void set_threads(std::uint32_t threads) {
-  if (threads < 1 || threads > 4096) {
-    throw std::runtime_error("threads must be from 1 to 4096");
-  }
-  at::set_num_interop_threads(1);
-  at::set_num_threads(static_cast<int>(threads));
-  set_blas_threads(static_cast<int>(threads));
 }
 
 /// Of the headers; the macro with the whole text is younger than the oldest releases.
@@ -66,14 +59,17 @@ std::uint64_t peak_memory_bytes() {
 void serve(Channel& channel) {
   channel.expect_open();
   const auto job = channel.receive<wire::Job>(wire::FrameKind::kJob);
-  set_threads(job.threads);
+  take_conditions(job);
   channel.send(wire::FrameKind::kHello, introduction());
   run_job(job, channel);
   channel.send(wire::FrameKind::kDone, wire::Done{peak_memory_bytes()});
 }
 
-/// The exception's first line: torch's carry a stack trace after it.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// The first line: torch's exceptions carry a stack trace after it.
+wire::Failure failure_of(const std::exception& error, std::uint64_t memory_limit) {
+  const std::string text = error.what();
+  return {out_of_memory(error, memory_limit) + text.substr(0, text.find('\n'))};
+}
 
 int run() {
   std::signal(SIGPIPE, SIG_DFL);  // without a reader there is nothing to do but end
@@ -85,7 +81,8 @@ int run() {
   } catch (const Disconnected& gone) {
     std::fprintf(stderr, "runner: %s\n", gone.what());
   } catch (const std::exception& error) {
-    channel.send(wire::FrameKind::kFailure, wire::Failure{first_line(error.what())});
+    const std::uint64_t limit = lift_memory_limit();
+    channel.send(wire::FrameKind::kFailure, failure_of(error, limit));
   }
   return 1;
 }

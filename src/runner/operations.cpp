@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sleef.hpp"
+#include "tensors.hpp"
 
 namespace drift::runner {
 namespace {
@@ -58,6 +59,18 @@ std::string sizes_of(const Tensors& inputs) {
   return text.empty() ? "no inputs" : text;
 }
 
+/// " in float16", of the first input that has a floating-point type, or nothing for float32.
+std::string type_of(const Tensors& inputs) {
+  const auto input = std::find_if(inputs.begin(), inputs.end(),
+                                  [](const at::Tensor& one) { return one.is_floating_point(); });
+  return input == inputs.end() || input->scalar_type() == at::kFloat
+             ? ""
+             : std::string(" in ") + dtype_name(input->scalar_type());
+}
+
+/// torch's reasons carry a stack trace after the first line.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 AppliedOperation with_count(std::size_t count, AppliedOperation apply) {
   return [count, apply = std::move(apply)](const Tensors& inputs) {
     if (inputs.size() != count) {
@@ -83,14 +96,19 @@ AppliedOperation standalone_operation(const std::string& name) {
   throw std::runtime_error("there is no operation \"" + name + "\"");
 }
 
+OperationRefusal::OperationRefusal(const std::string& name, const Tensors& inputs,
+                                   const std::exception& reason)
+    : std::runtime_error("operation \"" + name + "\" refuses " + sizes_of(inputs) +
+                         type_of(inputs) + ": " + first_line(reason.what())) {}
+
 at::Tensor apply_named(const std::string& name, const AppliedOperation& operation,
                        const Tensors& inputs) {
   try {
     return operation(inputs);
+  } catch (const OperationRefusal&) {
+    throw;
   } catch (const std::exception& error) {
-    const std::string what = error.what();  // torch's carry a stack trace after the first line
-    throw std::runtime_error("operation \"" + name + "\" refuses " + sizes_of(inputs) + ": " +
-                             what.substr(0, what.find('\n')));
+    throw OperationRefusal(name, inputs, error);
   }
 }
 

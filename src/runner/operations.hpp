@@ -15,7 +15,9 @@
 //   libm_expf(x)                    the C library's, element by element: what kernels without
 //                                   vector instructions call
 
+#include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,8 +34,14 @@ using AppliedOperation = std::function<at::Tensor(const Tensors&)>;
 /// naming it: there is none, or this build or CPU lacks it.
 AppliedOperation standalone_operation(const std::string& name);
 
-/// What the operation gives. A refusal is a std::runtime_error with its name, the inputs' sizes and
-/// the first line of the reason.
+/// What an operation made of its inputs instead of a result: its name, the inputs' sizes, their
+/// type where it isn't float32, and the first line of the reason.
+class OperationRefusal : public std::runtime_error {
+ public:
+  OperationRefusal(const std::string& name, const Tensors& inputs, const std::exception& reason);
+};
+
+/// What the operation gives; throws OperationRefusal.
 at::Tensor apply_named(const std::string& name, const AppliedOperation& operation,
                        const Tensors& inputs);
 

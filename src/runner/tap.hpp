@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <ATen/ATen.h>
 
 #include "faults.hpp"
+#include "operations.hpp"
 
 namespace drift::runner {
 
@@ -24,13 +26,24 @@ struct OperationName {
   }
 };
 
+/// The operation's result; throws OperationRefusal.
+template <class Operation, class... Inputs>
+at::Tensor applied(OperationName name, const Operation& operation, const Inputs&... inputs) {
+  try {
+    return operation(inputs...);
+  } catch (const std::exception& error) {
+    throw OperationRefusal(name.text(), {inputs...}, error);
+  }
+}
+
 /// A tap is called around each operation of a forward pass with its name, the operation as a
 /// function of tensors, and its inputs as they lie in memory; what it returns is what the pass goes
 /// on with. This one is for generation and costs nothing.
 struct PlainTap {
   template <class Operation, class... Inputs>
-  at::Tensor operator()(OperationName, const Operation& operation, const Inputs&... inputs) const {
-    return operation(inputs...);
+  at::Tensor operator()(OperationName name, const Operation& operation,
+                        const Inputs&... inputs) const {
+    return applied(name, operation, inputs...);
   }
   void at(std::uint32_t, std::uint32_t) const {}
 };
@@ -47,11 +60,11 @@ class FaultTap {
                         const Inputs&... inputs) const {
     if constexpr ((std::is_same_v<Inputs, at::Tensor> && ...)) {  // of a model, not standalone
       if (cache_faults_ != nullptr) {
-        return spoilt(
-            name, on(operation, altered(name, {inputs...}), std::index_sequence_for<Inputs...>()));
+        return spoilt(name, on(name, operation, altered(name, {inputs...}),
+                               std::index_sequence_for<Inputs...>()));
       }
     }
-    return spoilt(name, operation(inputs...));
+    return spoilt(name, applied(name, operation, inputs...));
   }
   /// Where the forward passes that follow belong.
   void at(std::uint32_t task, std::uint32_t step) {
@@ -61,9 +74,9 @@ class FaultTap {
 
  private:
   template <class Operation, std::size_t... I>
-  static at::Tensor on(const Operation& operation, const std::vector<at::Tensor>& inputs,
-                       std::index_sequence<I...>) {
-    return operation(inputs[I]...);
+  static at::Tensor on(OperationName name, const Operation& operation,
+                       const std::vector<at::Tensor>& inputs, std::index_sequence<I...>) {
+    return applied(name, operation, inputs[I]...);
   }
   std::vector<at::Tensor> altered(OperationName name, std::vector<at::Tensor> inputs) const;
   at::Tensor spoilt(OperationName name, at::Tensor result) const;

@@ -4,6 +4,7 @@
 // takes, and in which order it adds, depends on sizes, strides and alignment. Needs the standard
 // library alone; valid C++17 and C++20.
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -87,7 +88,10 @@ inline void check_layout(const TensorLayout& layout) {
   };
   const std::uint64_t most = kMaxPayload / element_bytes(layout.dtype);
   require(layout.sizes.size() == layout.strides.size() && layout.sizes.size() <= 64);
-  require(layout.alignment < 64 && layout.alignment % element_bytes(layout.dtype) == 0);
+  // An allocator that gives addresses as little round as Job::alignment allows does so for all
+  // types.
+  const std::uint64_t least = std::min<std::uint64_t>(element_bytes(layout.dtype), 4);
+  require(layout.alignment < 64 && layout.alignment % least == 0);
   require(layout.storage_offset < most);
   std::uint64_t count = 1;
   std::uint64_t end = layout.storage_offset + 1;

@@ -25,8 +25,12 @@ wire::DType dtype_of(const at::Tensor& tensor) {
   }
 }
 
+}  // namespace
+
 at::ScalarType scalar_type_of(wire::DType dtype) {
   switch (dtype) {
+    case wire::DType::kFloat32:
+      return at::kFloat;
     case wire::DType::kInt64:
       return at::kLong;
     case wire::DType::kBool:
@@ -35,13 +39,22 @@ at::ScalarType scalar_type_of(wire::DType dtype) {
       return at::kBFloat16;
     case wire::DType::kFloat16:
       return at::kHalf;
-    case wire::DType::kFloat32:
-      break;
   }
-  return at::kFloat;
+  throw std::runtime_error("a tensor of unknown type");
 }
 
-}  // namespace
+const char* dtype_name(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return "float32";
+    case at::kBFloat16:
+      return "bfloat16";
+    case at::kHalf:
+      return "float16";
+    default:
+      return c10::toString(type);
+  }
+}
 
 wire::TensorLayout layout_of(const at::Tensor& tensor) {
   wire::TensorLayout layout;

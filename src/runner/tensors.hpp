@@ -9,6 +9,12 @@
 
 namespace drift::runner {
 
+/// torch's type of that name; throws std::runtime_error for a number that is none.
+at::ScalarType scalar_type_of(wire::DType dtype);
+
+/// "float32", "bfloat16", "float16"; of others torch's own name.
+const char* dtype_name(at::ScalarType type);
+
 /// How a tensor of float, int64 or bool lies in memory; throws std::runtime_error for other types.
 wire::TensorLayout layout_of(const at::Tensor& tensor);
 

@@ -2,8 +2,9 @@
 
 usage: transformers_dump.py MODEL_FOLDER REQUEST.json OUT
 
-REQUEST: {"threads": n, "new_tokens": n, "batch": n, "prompts": [[id]],
+REQUEST: {"threads": n, "dtype": "float32", "new_tokens": n, "batch": n, "prompts": [[id]],
           "runs": ["loop", "generate", "sample", "batch", "batch-loop"]}
+  dtype       that of torch that the model is converted to
   loop        argmax, the whole context at each step, no cache
   generate    generate(), greedy
   sample      generate(do_sample=True, top_k=50), torch.manual_seed(1234) before each prompt
@@ -134,13 +135,13 @@ def main():
     torch.set_num_threads(request["threads"])
     index = []
     with torch.no_grad(), open(out + ".bin", "wb") as logits_file:
-        model = load_model(folder)
+        model = load_model(folder).to(getattr(torch, request["dtype"]))
         for run in request["runs"]:
             for prompt, answer in enumerate(answers(model, run, request)):
                 tokens = []
                 for token, logits in answer:
                     tokens.append(token)
-                    logits_file.write(logits.numpy().tobytes())
+                    logits_file.write(logits.float().numpy().tobytes())
                 index.append({"run": run, "prompt": prompt, "tokens": tokens})
     with open(out + ".json", "w") as file:
         json.dump(index, file)

@@ -105,10 +105,14 @@ class Transformers : public test::NeedsPython39 {
     for (const TestModel& model : models_) {
       for (const std::uint32_t threads : {1U, 2U}) {
         SCOPED_TRACE(fmt::format("{}, {} threads", model.name, threads));
-        const Dump dump = run_transformers(venv, python_path, model, threads);
-        compare(dump, runner, model, threads);
+        const Dump dump = run_transformers(venv, python_path, model, threads, "float32");
+        compare(dump, runner, model, threads, wire::DType::kFloat32);
       }
     }
+    SCOPED_TRACE("mini in bfloat16");
+    const TestModel& mini = models_.front();
+    compare(run_transformers(venv, python_path, mini, 1, "bfloat16"), runner, mini, 1,
+            wire::DType::kBFloat16);
   }
 
  private:
@@ -128,11 +132,17 @@ class Transformers : public test::NeedsPython39 {
   }
 
   Dump run_transformers(const fs::path& venv, const std::string& python_path,
-                        const TestModel& model, std::uint32_t threads) const {
+                        const TestModel& model, std::uint32_t threads,
+                        const std::string& dtype) const {
     const fs::path request = scratch_.path() / "request.json";
     const std::string out = (scratch_.path() / "out").string();
-    const std::vector<std::string> runs = {"loop", "generate", "sample", "batch", "batch-loop"};
+    // In another dtype transformers' samplers work on logits of that dtype, the runner on float32.
+    const std::vector<std::string> runs =
+        dtype == "float32"
+            ? std::vector<std::string>{"loop", "generate", "sample", "batch", "batch-loop"}
+            : std::vector<std::string>{"loop", "generate", "batch", "batch-loop"};
     write_file(request, json{{"threads", threads},
+                             {"dtype", dtype},
                              {"new_tokens", model.new_tokens},
                              {"runs", runs},
                              {"batch", kBatch},
@@ -167,8 +177,9 @@ class Transformers : public test::NeedsPython39 {
   }
 
   static void compare(const Dump& dump, const Runner& runner, const TestModel& model,
-                      std::uint32_t threads) {
+                      std::uint32_t threads, wire::DType dtype) {
     wire::Job job;
+    job.dtype = dtype;
     job.weights = model.weights.string();
     job.threads = threads;
     for (const Reference& reference : dump.references) {

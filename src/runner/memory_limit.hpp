@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace drift::runner {
+
+/// Limits the process's private writable memory (RLIMIT_DATA) to so many bytes; 0: no limit. Throws
+/// std::runtime_error: it holds more than that already, or the system refuses.
+void limit_memory(std::uint64_t bytes);
+
+/// Lifts the limit, so that there is memory to say what went wrong. Gives what it was; 0: none.
+std::uint64_t lift_memory_limit();
+
+/// What to put before the words of std::bad_alloc, or of what torch's allocator throws:
+/// "out of memory within the limit of 300 MB: "; empty for any other error.
+std::string out_of_memory(const std::exception& error, std::uint64_t limit);
+
+}  // namespace drift::runner
