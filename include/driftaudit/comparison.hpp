@@ -51,6 +51,7 @@ struct PromptComparison {
   std::uint64_t non_finite = 0;
   std::uint64_t steps_on_kept = 0;        ///< changed, and compared on kept logits alone
   std::uint64_t gap_changes_unknown = 0;  ///< changed, and without a gap change
+  std::uint64_t ties = 0;                 ///< where the two highest logits of either side are equal
 };
 
 /// The figures of the report's summary, over all prompts or those of one mode. Prompts are counted
@@ -76,6 +77,9 @@ struct Summary {
   /// bound, and steps_flip_possible too.
   std::uint64_t steps_on_kept = 0;
   std::uint64_t gap_changes_unknown = 0;  ///< changed greedy steps without a gap change
+  /// Greedy steps where the two highest logits of either side are equal: there the lowest id is
+  /// chosen, and any change may flip it.
+  std::uint64_t ties = 0;
   // Score mode only.
   std::optional<double> perplexity_a, perplexity_b;  ///< exp of minus the mean log-probability
   std::map<std::string, double> kl_percentiles;      ///< "50", "90", "99", "100", nearest rank

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "driftaudit/step.hpp"
+#include "driftaudit/ulp.hpp"
 
 namespace drift {
 
@@ -11,7 +12,7 @@ namespace drift {
 struct StepDifference {
   bool same = true;           ///< the logits are the same bytes
   double max_abs = 0;         ///< largest |b − a| over finite pairs
-  std::uint64_t max_ulp = 0;  ///< over pairs without NaN
+  std::uint64_t max_ulp = 0;  ///< over pairs without NaN, in steps of the type that is compared
   /// KL(A‖B) of the softmax distributions, nats; null with a NaN or +inf on either side, or where
   /// the logits of a side are all -inf; +inf where B rules out a token that A allows.
   std::optional<double> kl;
@@ -29,12 +30,14 @@ struct StepDifference {
   bool on_kept = false;
 };
 
-/// From all logits of both sides. Errors (trouble): they are not of one length, or fewer than 2.
-StepDifference compare_logits(Logits a, Logits b);
+/// From all logits of both sides; `type` is what ULPs are steps of. Errors (trouble): they are not
+/// of one length, or fewer than 2.
+StepDifference compare_logits(Logits a, Logits b, FloatType type = FloatType::kFloat32);
 
 /// From what the steps kept. The digests tell whether the logits are the same bytes; of changed
 /// ones the ids that both kept are compared, and kl is null. Where both kept all `vocabulary`
 /// logits it is compare_logits().
-StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary);
+StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary,
+                            FloatType type = FloatType::kFloat32);
 
 }  // namespace drift

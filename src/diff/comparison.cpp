@@ -63,6 +63,7 @@ void add_difference(PromptComparison& prompt, std::uint32_t step,
   } else {
     prompt.max_kl.reset();  // the largest may be one of those that aren't known
   }
+  prompt.ties += difference.gap_a == 0 || difference.gap_b == 0 ? 1 : 0;
   prompt.gap_changes_unknown += !difference.same && !difference.gap_change ? 1 : 0;
 }
 
@@ -86,6 +87,7 @@ void add_prompt(Summary& summary, const PromptComparison& prompt) {
     lower(summary.min_step_margin, prompt.min_step_margin);
     summary.steps_flip_possible += prompt.steps_flip_possible;
     summary.gap_changes_unknown += prompt.gap_changes_unknown;
+    summary.ties += prompt.ties;
   }
 }
 

@@ -35,7 +35,7 @@ std::vector<float> all_logits(const Step& step, std::size_t vocabulary) {
   return logits;
 }
 
-void compare_common(const Step& a, const Kept& b, StepDifference& difference) {
+void compare_common(const Step& a, const Kept& b, FloatType type, StepDifference& difference) {
   for (const TokenLogit& entry : a.top) {
     const auto other = b.find(entry.id);
     if (other == b.end()) {
@@ -45,7 +45,7 @@ void compare_common(const Step& a, const Kept& b, StepDifference& difference) {
       difference.max_abs =
           std::max(difference.max_abs, std::abs(double{other->second} - double{entry.logit}));
     }
-    const std::uint64_t ulp = ulp_distance(entry.logit, other->second);
+    const std::uint64_t ulp = ulp_distance(entry.logit, other->second, type);
     if (ulp != kUlpNan) {
       difference.max_ulp = std::max(difference.max_ulp, ulp);
     }
@@ -68,7 +68,7 @@ std::optional<double> gap_change_of_kept(const Step& a, const Kept& b) {
 
 }  // namespace
 
-StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary) {
+StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary, FloatType type) {
   StepDifference difference;
   difference.same = a.digest == b.digest;
   difference.gap_a = a.gap;
@@ -86,11 +86,11 @@ StepDifference compare_kept(const Step& a, const Step& b, std::size_t vocabulary
   const std::vector<float> all_a = all_logits(a, vocabulary);
   const std::vector<float> all_b = all_logits(b, vocabulary);
   if (!all_a.empty() && !all_b.empty()) {
-    return compare_logits(all_a, all_b);
+    return compare_logits(all_a, all_b, type);
   }
   const Kept kept_b = by_id(b);
   difference.on_kept = true;
-  compare_common(a, kept_b, difference);
+  compare_common(a, kept_b, type, difference);
   difference.gap_change = gap_change_of_kept(a, kept_b);
   difference.flip_possible =
       difference.non_finite > 0 || !(difference.gap_a > 2 * difference.max_abs);

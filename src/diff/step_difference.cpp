@@ -23,8 +23,25 @@ struct Largest {
   std::uint64_t ulp = 0;
 };
 
-/// Of finite logits, without a branch.
-Largest largest_of_finite(Logits a, Logits b) {
+Largest largest_of_any(Logits a, Logits b, FloatType type) {
+  Largest largest;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(a[i]) && std::isfinite(b[i])) {
+      largest.abs = std::max(largest.abs, std::abs(double{b[i]} - double{a[i]}));
+    }
+    const std::uint64_t ulp = ulp_distance(a[i], b[i], type);
+    if (ulp != kUlpNan) {
+      largest.ulp = std::max(largest.ulp, ulp);
+    }
+  }
+  return largest;
+}
+
+/// Of finite logits; in steps of float32 without a branch.
+Largest largest_of_finite(Logits a, Logits b, FloatType type) {
+  if (type != FloatType::kFloat32) {
+    return largest_of_any(a, b, type);
+  }
   Largest largest;
   std::uint32_t ulp = 0;
   for (std::size_t at = 0; at < a.size(); at += kBlock) {
@@ -39,20 +56,6 @@ Largest largest_of_finite(Logits a, Logits b) {
     ulp = std::max(ulp, distance);
   }
   largest.ulp = ulp;
-  return largest;
-}
-
-Largest largest_of_any(Logits a, Logits b) {
-  Largest largest;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (std::isfinite(a[i]) && std::isfinite(b[i])) {
-      largest.abs = std::max(largest.abs, std::abs(double{b[i]} - double{a[i]}));
-    }
-    const std::uint64_t ulp = ulp_distance(a[i], b[i]);
-    if (ulp != kUlpNan) {
-      largest.ulp = std::max(largest.ulp, ulp);
-    }
-  }
   return largest;
 }
 
@@ -120,7 +123,7 @@ std::optional<double> gap_change(const TopTwo& top, Logits b) {
 
 }  // namespace
 
-StepDifference compare_logits(Logits a, Logits b) {
+StepDifference compare_logits(Logits a, Logits b, FloatType type) {
   if (a.size() != b.size() || a.size() < 2) {
     throw trouble(fmt::format("the two sides have {} and {} logits at one step: not of one model",
                               a.size(), b.size()));
@@ -144,7 +147,7 @@ StepDifference compare_logits(Logits a, Logits b) {
   difference.non_finite = non_finite_a + count_non_finite(b);
   difference.gap_change = gap_change(top_a, b);
   const bool finite = difference.non_finite == 0;
-  const Largest largest = finite ? largest_of_finite(a, b) : largest_of_any(a, b);
+  const Largest largest = finite ? largest_of_finite(a, b, type) : largest_of_any(a, b, type);
   difference.max_abs = largest.abs;
   difference.max_ulp = largest.ulp;
   difference.kl = kl_divergence(a, b, top_a.first.logit, top_b.first.logit, difference);

@@ -309,5 +309,18 @@ TEST(Comparison, HasNoScoresOfOtherModes) {
   EXPECT_TRUE(c.summary().perplexity_a.has_value());
 }
 
+TEST(Comparison, CountsGreedyTies) {
+  Comparison c;
+  c.begin_prompt("greedy", 1);
+  add(c, same(0));
+  add(c, changed(0.5, 0, 0.5, 0.5));
+  add(c, same(1));
+  c.begin_prompt("sample", 1);
+  add(c, same(0));
+  EXPECT_EQ(c.prompts()[0].ties, 2U);
+  EXPECT_EQ(c.prompts()[1].ties, 1U);
+  EXPECT_EQ(c.summary().ties, 2U);
+}
+
 }  // namespace
 }  // namespace drift

@@ -163,5 +163,14 @@ TEST(CompareLogits, KeepsTheDigitsOfATinyKl) {
   EXPECT_NEAR(*compare_logits(Floats{0, 0}, Floats{d, 0}).kl, expected, 1e-7 * expected);
 }
 
+TEST(CompareLogits, CountsUlpsInStepsOfTheType) {
+  const Floats a{1, 3, -2.5F};
+  const Floats b{1.0078125F, 3, -2.515625F};
+  EXPECT_EQ(compare_logits(a, b).max_ulp, 65536U);
+  EXPECT_EQ(compare_logits(a, b, FloatType::kBFloat16).max_ulp, 1U);
+  EXPECT_EQ(compare_logits(a, b, FloatType::kFloat16).max_ulp, 8U);
+  EXPECT_EQ(compare_logits(a, b, FloatType::kBFloat16).max_abs, compare_logits(a, b).max_abs);
+}
+
 }  // namespace
 }  // namespace drift
