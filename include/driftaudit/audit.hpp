@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driftaudit/build.hpp"
+#include "driftaudit/conditions.hpp"
 #include "driftaudit/model.hpp"
 #include "driftaudit/progress.hpp"
 #include "driftaudit/prompts.hpp"
@@ -23,10 +24,8 @@ struct Side {
   std::filesystem::path runner;
   RunnerEnvironment environment;
   std::uint32_t threads = 1;  ///< intra-op
-  std::uint32_t interop_threads = 1;
-  std::uint64_t memory_limit = 0;     ///< bytes of the runner's private memory; 0: none
-  std::uint32_t alignment = 64;       ///< of its tensors, in bytes
-  std::string dtype = "float32";      ///< what it computes in; "bfloat16", "float16"
+  Conditions conditions;
+  std::string dtype = "float32";      ///< as SettingsRecord::dtype, which is the same for all sides
   std::vector<std::string> launcher;  ///< a command before the runner
   std::string fault;                  ///< planted by tests; empty in all real use
 };

@@ -9,6 +9,7 @@
 
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
+#include "driftaudit/conditions.hpp"
 #include "driftaudit/gates.hpp"
 #include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
@@ -55,7 +56,8 @@ struct BuildRecord {
   std::optional<std::string> blas_dispatch;  ///< which of its kernels the BLAS goes for: "avx2"
   std::string string_abi;                    ///< "old", "new"
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
-  std::optional<bool> repeatable;            ///< null: not checked
+  Conditions conditions;
+  std::optional<bool> repeatable;  ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;
   std::string log;                        ///< the end of the runner's stderr, or empty
@@ -98,7 +100,7 @@ struct SettingsRecord {
   std::string on_divergence = "stop";  ///< or "force"
   std::string text;                    ///< path of the text that was scored, or empty
   std::uint32_t keep_top = 64;
-  std::string dtype = "float32";
+  std::string dtype = "float32";  ///< what the model computes in; "bfloat16", "float16"
 };
 
 /// The document that all commands write and read: see docs/report.md and the schema file.

@@ -35,6 +35,7 @@ struct RunnerFacts {
   std::uint32_t aten_threads = 0;
   std::optional<std::uint32_t> blas_threads;  ///< null when the BLAS doesn't say
   std::optional<std::string> blas_dispatch;   ///< the kernels it goes for: "zen", "avx2"; likewise
+  bool has_onednn = false;
 };
 
 RunnerFacts facts_from(const wire::Hello& hello);

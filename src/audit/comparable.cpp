@@ -183,6 +183,7 @@ std::vector<std::string> differing_conditions(const Report& report) {
   const RecordedBuild here = conditions(report, b);
   differences.add("threads", a.threads, b.threads);
   differences.add("knobs", a.knobs, b.knobs);
+  differences.add("conditions", unusual_conditions(a.conditions), unusual_conditions(b.conditions));
   add_caches(differences, report);
   differences.add("processor", there.host.cpu, here.host.cpu);
   if (there.host.cpu == here.host.cpu) {

@@ -12,6 +12,7 @@ BuildRecord build_record(const Side& side) {
   record.libtorch_sha256 = side.build.libtorch_sha256;
   record.string_abi = side.build.string_abi == StringAbi::kOld ? "old" : "new";
   record.knobs = side.environment.knobs;
+  record.conditions = side.conditions;
   return record;
 }
 

@@ -88,9 +88,10 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
   wire::Job job;
   job.weights = model.weights.string();
   job.threads = side.threads;
-  job.interop_threads = side.interop_threads;
-  job.memory_limit = side.memory_limit;
-  job.alignment = side.alignment;
+  job.interop_threads = side.conditions.interop_threads;
+  job.memory_limit = side.conditions.memory_limit;
+  job.alignment = side.conditions.alignment;
+  job.flush_denormals = side.conditions.flush_denormals;
   job.dtype = dtype_from(side.dtype);
   job.fault = side.fault;
   job.tasks = std::move(tasks);

@@ -19,6 +19,17 @@ std::uint64_t planned_steps(const wire::Task& task) {
   return task.mode == wire::Mode::kScore ? task.ids.size() - 1 : task.new_tokens;
 }
 
+/// What ULPs are steps of: the run's dtype, or float32 where saved sides ran in different ones.
+FloatType compared_type(const AuditRequest& request) {
+  const std::string& dtype = request.settings.dtype;
+  for (const Side& side : request.sides) {
+    if (side.saved && side.saved->report->settings.dtype != dtype) {
+      return FloatType::kFloat32;
+    }
+  }
+  return float_type(dtype);
+}
+
 /// All sides at work, from their first step to their last.
 class Capture {
  public:
@@ -34,6 +45,7 @@ class Capture {
       sources_.push_back(side.saved ? saved_source(*side.saved)
                                     : live(i, plan_tasks(request, end_of_text, fed_[i])));
     }
+    type_ = compared_type(request);
     if (!request.logits.empty()) {
       logits_ = std::make_unique<LogitsWriter>(request.logits, report.model.vocab_size);
     }
@@ -173,9 +185,9 @@ class Capture {
     const bool saved = request_.sides[0].saved || request_.sides[1].saved;
     const bool known = sources_[0]->knows_logits() && sources_[1]->knows_logits();
     if (known && !(saved && a.digest == b.digest)) {
-      return compare_logits(sources_[0]->last_logits(), sources_[1]->last_logits());
+      return compare_logits(sources_[0]->last_logits(), sources_[1]->last_logits(), type_);
     }
-    return compare_kept(a, b, report_.model.vocab_size);
+    return compare_kept(a, b, report_.model.vocab_size, type_);
   }
 
   /// Only a sampler that runs can be asked.
@@ -207,6 +219,7 @@ class Capture {
   std::vector<bool> fed_;
   std::vector<std::unique_ptr<StepSource>> sources_;
   std::unique_ptr<LogitsWriter> logits_;
+  FloatType type_ = FloatType::kFloat32;
   Comparison comparison_;
 };
 
@@ -301,7 +314,8 @@ Report compare_saved(const SavedSide& a, const SavedSide& b, bool common, const 
   const std::string& dtype_a = a.report->settings.dtype;
   const std::string& dtype_b = b.report->settings.dtype;
   if (dtype_a != dtype_b) {
-    report.warnings.push_back(fmt::format("dtype: {} and {}", dtype_a, dtype_b));
+    report.warnings.push_back(
+        fmt::format("dtype: {} and {}, ULPs are float32's", dtype_a, dtype_b));
   }
   for (std::string& warning : differing_batches(a, b)) {
     report.warnings.push_back(std::move(warning));

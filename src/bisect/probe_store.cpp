@@ -114,11 +114,15 @@ void ProbeStore::drop_owned(const std::string& name) { fs::remove(path(kOwned, n
 void ProbeStore::remove() { fs::remove_all(folder_); }
 
 std::string running_circumstances(const std::string& tool, std::uint32_t threads,
+                                  const Conditions& conditions,
                                   const std::map<std::string, std::string>& knobs) {
   const HostRecord host = this_host();
   std::string text =
       fmt::format("{}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n", tool, runner_sources_sha256(),
                   host.cpu, fmt::join(host.cpu_flags, " "), threads);
+  for (const auto& [name, value] : unusual_conditions(conditions)) {
+    text += fmt::format("condition {} {}\n", name, value);
+  }
   for (const auto& [name, value] : knobs) {
     text += fmt::format("{}={}\n", name, value);
   }

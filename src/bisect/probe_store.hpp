@@ -58,6 +58,7 @@ class ProbeStore {
 /// What answers depend on besides the question and the builds: the program, the runners' sources,
 /// threads and variables, this processor; as text.
 std::string running_circumstances(const std::string& tool, std::uint32_t threads,
+                                  const Conditions& conditions,
                                   const std::map<std::string, std::string>& knobs);
 
 /// Throws where a failure may come from a full disk rather than from what ran.

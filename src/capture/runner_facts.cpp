@@ -89,8 +89,10 @@ std::optional<std::string> blas_dispatch(std::string_view config) {
 }  // namespace
 
 RunnerFacts facts_from(const wire::Hello& hello) {
-  return {hello.torch,   cpu_capability(hello.config), blas(hello.config),
-          hello.threads, blas_threads(hello),          blas_dispatch(hello.config)};
+  // Its own line, by the name before 2020: "Intel(R) MKL-DNN v2.6.0 (Git Hash …)".
+  const bool has_onednn = hello.config.find("MKL-DNN v") != std::string::npos;
+  return {hello.torch,         cpu_capability(hello.config), blas(hello.config), hello.threads,
+          blas_threads(hello), blas_dispatch(hello.config),  has_onednn};
 }
 
 }  // namespace drift

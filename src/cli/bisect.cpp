@@ -95,7 +95,8 @@ BisectRequest request_of_bisection(const BisectOptions& options, Progress& progr
   const RunnerEnvironment environment = runner_environment(current_environment(), own);
   note_dropped(environment, progress);
   request.circumstances =
-      running_circumstances(kTool, parse_sided_threads(options.run.threads)[0], environment.knobs);
+      running_circumstances(kTool, parse_sided_threads(options.run.threads)[0],
+                            parse_sided_conditions(options.run.conditions)[0], environment.knobs);
   return request;
 }
 

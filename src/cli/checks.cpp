@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "base/byte_count.hpp"
+
 namespace drift {
 
 OptionCheck whole_number(std::uint64_t least, std::uint64_t most) {
@@ -30,6 +32,13 @@ OptionCheck number_between(double least, double most) {
       return fmt::format("{}: not a number from {:g} to {:g}", text, least, most);
     }
     return {};
+  };
+}
+
+OptionCheck byte_count_check() {
+  return [](const std::string& text) {
+    return parsed_bytes(text) ? std::string()
+                              : text + ": not an amount of bytes, such as 512M or 2G";
   };
 }
 

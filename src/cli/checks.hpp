@@ -16,4 +16,7 @@ OptionCheck whole_number(std::uint64_t least, std::uint64_t most);
 /// A number from `least` to `most`.
 OptionCheck number_between(double least, double most);
 
+/// An amount of bytes, as parsed_bytes() reads it.
+OptionCheck byte_count_check();
+
 }  // namespace drift

@@ -13,7 +13,7 @@
 #include "driftaudit/report.hpp"
 #include "driftaudit/reveal_run.hpp"
 
-#include "cli/byte_count.hpp"
+#include "base/byte_count.hpp"
 #include "cli/checks.hpp"
 #include "cli/run_command.hpp"
 #include "model/escapes.hpp"
@@ -57,6 +57,11 @@ void check(const LocalizeOptions& options) {
   if (modes.size() != 1 || modes[0] == "score") {
     throw usage_error("--mode: one pass is localized, of the mode greedy or sample",
                       "leave out --mode, or name one of them");
+  }
+  if (options.run.settings.dtype != "float32") {
+    throw usage_error(
+        fmt::format("--dtype {}: only a float32 pass can be localized", options.run.settings.dtype),
+        "leave out --dtype");
   }
   if (options.run.given.contains("--new-tokens") &&
       options.step > options.run.settings.new_tokens) {

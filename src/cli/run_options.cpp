@@ -76,6 +76,14 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
   command.add_option("--batch", settings.batch, "prompts that run together, padded on the left")
       ->check(whole_number(1, 65536))
       ->capture_default_str();
+  command.add_option("--dtype", settings.dtype, "float32, bfloat16, float16: computes in it")
+      ->check(CLI::IsMember({"float32", "bfloat16", "float16"}))
+      ->capture_default_str();
+  command
+      .add_option("--condition", options.conditions,
+                  "[A:|B:|*:]NAME=VALUE: interop-threads, memory-limit, alignment or denormals of "
+                  "the runners")
+      ->allow_extra_args(false);
   command
       .add_option("--on-divergence", settings.on_divergence,
                   "stop: compare up to a changed token; force: feed A's tokens to B")
@@ -138,8 +146,10 @@ void check_batch(const SettingsRecord& settings) {
 void check_alike(const RunOptions& options, const std::string& why) {
   const Sided environment = parse_sided_environment(options.environment);
   const std::vector<std::uint32_t> threads = parse_sided_threads(options.threads);
-  require(environment.of[0] == environment.of[1] && threads[0] == threads[1],
-          "--env and --threads: " + why, "leave out A: and B:");
+  const std::vector<Conditions> conditions = parse_sided_conditions(options.conditions);
+  require(environment.of[0] == environment.of[1] && threads[0] == threads[1] &&
+              conditions[0] == conditions[1],
+          "--env, --threads and --condition: " + why, "leave out A: and B:");
 }
 
 std::vector<std::string> input_files(const RunOptions& options, std::vector<std::string> others) {
@@ -189,6 +199,8 @@ Side open_side(const std::string& name, std::size_t index, const RunOptions& opt
   side.runner = open_runner(side.build, progress).program;
   side.environment = runner_environment(current_environment(), environment.of.at(index));
   side.threads = parse_sided_threads(options.threads).at(index);
+  side.dtype = options.settings.dtype;
+  side.conditions = parse_sided_conditions(options.conditions).at(index);
   side.fault = planted_fault(index == 0 ? "A" : "B");
   return side;
 }

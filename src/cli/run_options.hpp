@@ -19,6 +19,7 @@ struct RunOptions {
   bool no_cache = false;
   std::vector<std::string> threads;
   std::vector<std::string> environment;
+  std::vector<std::string> conditions;
   double runner_timeout = 300;
   bool offline = false;
   std::set<std::string> given;  ///< those named on the command line: "--seed"

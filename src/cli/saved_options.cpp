@@ -73,6 +73,7 @@ void adopt_saved(const SavedSide& side, const RunOptions& options, const Model& 
   contradictions.check("--ignore-eos", given.ignore_eos, saved.ignore_eos);
   contradictions.check("--no-cache", !options.no_cache, saved.cache);
   contradictions.check("--batch", given.batch, saved.batch);
+  contradictions.check("--dtype", given.dtype, saved.dtype);
   contradictions.check("--text", options.text, saved.text);
   check_prompts(side, options, model);
   request.settings = saved;
@@ -121,6 +122,7 @@ RunOptions with_saved_conditions(const SavedSide& side, const RunOptions& option
   };
   refuse_saved("--threads", options.threads);
   refuse_saved("--env", options.environment);
+  refuse_saved("--condition", options.conditions);
   // The recorded ones first: later ones win.
   if (side.record().threads > 0) {
     taken.threads.insert(taken.threads.begin(), own + std::to_string(side.record().threads));
@@ -130,6 +132,12 @@ RunOptions with_saved_conditions(const SavedSide& side, const RunOptions& option
     knobs.push_back(fmt::format("{}{}={}", own, name, value));
   }
   taken.environment.insert(taken.environment.begin(), knobs.begin(), knobs.end());
+  std::vector<std::string> conditions;
+  for (const auto& [name, value] : unusual_conditions(side.record().conditions)) {
+    conditions.push_back(fmt::format("{}{}={}", own, name, value));
+  }
+  taken.settings.dtype = side.report->settings.dtype;
+  taken.conditions.insert(taken.conditions.begin(), conditions.begin(), conditions.end());
   return taken;
 }
 

@@ -1,8 +1,9 @@
 #include "cli/sided.hpp"
 
+#include <algorithm>
 #include <charconv>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/runner_process.hpp"
@@ -66,6 +67,33 @@ std::vector<std::uint32_t> parse_sided_threads(const std::vector<std::string>& v
     }
   }
   return threads;
+}
+
+std::vector<Conditions> parse_sided_conditions(const std::vector<std::string>& values) {
+  std::vector<Conditions> conditions(2);
+  const std::vector<std::string>& names = condition_names();
+  for (const std::string& text : values) {
+    const Prefixed entry = split_prefix(text);
+    const std::size_t equals = entry.value.find('=');
+    const std::string name = entry.value.substr(0, equals);
+    if (equals == std::string::npos || std::find(names.begin(), names.end(), name) == names.end()) {
+      throw usage_error(fmt::format("--condition {}: not NAME=VALUE with one of the names {}", text,
+                                    fmt::join(names, ", ")),
+                        "as in --condition B:alignment=16");
+    }
+    const std::string value = entry.value.substr(equals + 1);
+    if (const std::string problem = problem_of_condition(name, value); !problem.empty()) {
+      throw usage_error(fmt::format("--condition {}: {}", text, problem),
+                        "as in --condition B:alignment=16");
+    }
+    if (entry.a) {
+      set_condition(name, value, conditions[0]);
+    }
+    if (entry.b) {
+      set_condition(name, value, conditions[1]);
+    }
+  }
+  return conditions;
 }
 
 }  // namespace drift

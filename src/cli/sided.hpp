@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/conditions.hpp"
+
 namespace drift {
 
 /// Variables of each side's runner.
@@ -20,5 +22,9 @@ Sided parse_sided_environment(const std::vector<std::string>& values);
 /// Reads `--threads` values: "4", "A:1", "*:2"; 1 where nothing is said. Errors (usage): not a
 /// number from 1 to 1024.
 std::vector<std::uint32_t> parse_sided_threads(const std::vector<std::string>& values);
+
+/// Reads `--condition` values: "alignment=16", "B:denormals=flush". Errors (usage): no such
+/// condition, or a value that it doesn't take.
+std::vector<Conditions> parse_sided_conditions(const std::vector<std::string>& values);
 
 }  // namespace drift

@@ -181,9 +181,10 @@ std::string identity_of(const StudyRequest& request, const Model& model) {
   openings.prompts = request.openings;
   openings.settings.new_tokens = request.opening_tokens;
   const Side& first = request.sides.front();
-  std::string text = ModelQuestion(request.base, model, {}).identity() +
-                     ModelQuestion(openings, model, {}).identity() +
-                     running_circumstances(kTool, first.threads, first.environment.knobs);
+  std::string text =
+      ModelQuestion(request.base, model, {}).identity() +
+      ModelQuestion(openings, model, {}).identity() +
+      running_circumstances(kTool, first.threads, first.conditions, first.environment.knobs);
   for (const Side& side : request.sides) {
     text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
   }

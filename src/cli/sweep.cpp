@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "driftaudit/question.hpp"
 #include "driftaudit/rescore.hpp"
 
+#include "audit/sides.hpp"
 #include "bisect/probe_store.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
@@ -38,6 +40,13 @@ struct SweepOptions {
   OutputOptions output;
 };
 
+bool is_given_condition(const RunOptions& options, const std::string& name) {
+  return std::any_of(options.conditions.begin(), options.conditions.end(),
+                     [&](const std::string& text) {
+                       return text.starts_with(name + "=") || text.starts_with("*:" + name + "=");
+                     });
+}
+
 /// An option that a knob sets is the knob's business.
 void check_knobs(const SweepOptions& options, const std::vector<Knob>& knobs) {
   const Sided environment = parse_sided_environment(options.run.environment);
@@ -45,6 +54,9 @@ void check_knobs(const SweepOptions& options, const std::vector<Knob>& knobs) {
     const bool twice = (knob.name == "threads" && options.run.given.contains("--threads")) ||
                        (knob.name == "cache" && options.run.no_cache) ||
                        (knob.name == "sampler" && options.run.given.contains("--sampler")) ||
+                       (knob.name == "dtype" && options.run.given.contains("--dtype")) ||
+                       (knob.name == "batch" && options.run.given.contains("--batch")) ||
+                       is_given_condition(options.run, knob.name) ||
                        environment.of[0].contains(knob.name);
     if (twice) {
       throw usage_error(
@@ -112,13 +124,48 @@ std::vector<Side> open_sides(const SweepOptions& options, Progress& progress) {
   return sides;
 }
 
+/// The libraries that knobs are of and that some build has.
+std::set<std::string> libraries_of(const std::vector<Side>& sides, double timeout_seconds) {
+  std::set<std::string> libraries = {""};
+  for (const Side& side : sides) {
+    RunnerProcess runner(launch_of(side, side.build.label, timeout_seconds), wire::Job{});
+    const RunnerFacts facts =
+        facts_from(expect_event<wire::Hello>(runner.next(), side.build.label));
+    if (facts.blas.starts_with("MKL")) {
+      libraries.insert("MKL");
+    }
+    if (facts.has_onednn) {
+      libraries.insert("oneDNN");
+    }
+  }
+  return libraries;
+}
+
+/// Leaves out a preset's knobs that no build would read.
+void drop_unread(const SweepOptions& options, const std::vector<Side>& sides,
+                 std::vector<Knob>& knobs, Progress& progress) {
+  const std::vector<Knob> given = parse_knobs(options.knobs);
+  const std::set<std::string> libraries = libraries_of(sides, options.run.runner_timeout);
+  std::erase_if(knobs, [&](const Knob& knob) {
+    const std::string library = library_of_knob(knob.name);
+    const bool is_given = std::any_of(given.begin(), given.end(),
+                                      [&](const Knob& one) { return one.name == knob.name; });
+    const bool unread = !is_given && !libraries.contains(library);
+    if (unread) {
+      progress.note(fmt::format("{} is left out: no build here has {}", knob.name, library));
+    }
+    return unread;
+  });
+}
+
 /// Everything that answers depend on besides the cells' values.
 std::string identity_of(const AuditRequest& base, const std::vector<Side>& sides,
                         const Model& model) {
   const Side& first = sides.front();
-  std::string text = ModelQuestion(base, model, {}).identity() +
-                     running_circumstances(kTool, first.threads, first.environment.knobs) +
-                     fmt::format("keep_top {}\n", base.settings.keep_top);
+  std::string text =
+      ModelQuestion(base, model, {}).identity() +
+      running_circumstances(kTool, first.threads, first.conditions, first.environment.knobs) +
+      fmt::format("keep_top {}\n", base.settings.keep_top);
   for (const Side& side : sides) {
     text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
   }
@@ -133,6 +180,10 @@ Report sweep(const SweepOptions& options, SweepRequest request, Progress& progre
     base.settings.keep_top = kLeastKept;
   }
   const std::vector<Side> sides = open_sides(options, progress);
+  if (!options.preset.empty()) {
+    drop_unread(options, sides, request.knobs, progress);
+    request.cells = planned_cells(sides.size(), request.knobs, request.one_at_a_time);
+  }
   request.prompts = base.prompts.name;
   request.settings = base.settings;
   request.identity = identity_of(base, sides, model);
@@ -190,9 +241,10 @@ void add_sweep_command(CLI::App& app, Action& action) {
       ->required();
   command
       ->add_option("--knob", options->knobs,
-                   "NAME=VALUE,VALUE,…; may be repeated. NAME: threads, cache (on,off), "
-                   "prompt-order (given,reversed), sampler (torch,fixed), or a variable of the "
-                   "runners, which an empty value unsets; \\, is a comma in a value")
+                   "NAME=VALUE,VALUE,…; may be repeated. NAME: threads, cache, dtype, a condition, "
+                   "load, repeats, prompt-order, batch, batch-position, sampler, or a variable of "
+                   "the runners, which an "
+                   "empty value unsets (docs/sweep.md has the values); \\, is a comma in a value")
       ->allow_extra_args(false);
   command->add_option("--preset", options->preset, "study or cpu: knobs known to move bits")
       ->check(CLI::IsMember({"study", "cpu"}));

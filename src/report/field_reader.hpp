@@ -172,6 +172,10 @@ class FieldReader {
       from_one(key, to);
     }
   }
+  template <class T>
+  void unless(T /*usual: what it holds already*/, const char* key, T& to) {
+    if_there(key, to);
+  }
   /// A value that keeps its default when the key is left out.
   template <class T>
   void if_there(const char* key, T& to) {

@@ -5,6 +5,7 @@
 //   v(key, value)              a key that is always there; optional values may be null
 //   v.if_set(key, optional)    a key that is left out without a value
 //   v.if_not_zero(key, count)  a key that is left out for 0
+//   v.unless(usual, key, value) a key that is left out for the usual value
 //   v.from_one(key, count)     a count that begins at 1
 //   v.digest(key, text)        32 hexadecimal digits; an optional one may be null
 //   v.hex_if_set(key, number)  16 hexadecimal digits, or left out
@@ -22,6 +23,7 @@ namespace drift {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
+inline constexpr auto kDtypeNames = {"float32", "bfloat16", "float16"};
 inline constexpr auto kModeNames = {"greedy", "sample", "score", "operation"};
 
 void fields(auto& v, Is<Step> auto& s) {
@@ -87,7 +89,7 @@ void fields(auto& v, Is<SettingsRecord> auto& s) {
   v.one_of("on_divergence", s.on_divergence, {"stop", "force"});
   v("text", s.text);
   v.from_one("keep_top", s.keep_top);
-  v("dtype", s.dtype);
+  v.one_of("dtype", s.dtype, kDtypeNames);
   v.if_above_one("batch", s.batch);
 }
 
@@ -122,6 +124,10 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v.if_set("blas_dispatch", b.blas_dispatch);
   v("string_abi", b.string_abi);
   v("knobs", b.knobs);
+  v.unless(1U, "interop_threads", b.conditions.interop_threads);
+  v.if_not_zero("memory_limit_bytes", b.conditions.memory_limit);
+  v.unless(64U, "alignment", b.conditions.alignment);
+  v.unless(false, "flush_denormals", b.conditions.flush_denormals);
   v("repeatable", b.repeatable);
   v("tokens_per_second", b.tokens_per_second);
   v("peak_memory_bytes", b.peak_memory_bytes);
@@ -155,6 +161,7 @@ void fields(auto& v, Is<PromptComparison> auto& p) {
   v("non_finite", p.non_finite);
   v.if_not_zero("steps_on_kept", p.steps_on_kept);
   v.if_not_zero("gap_changes_unknown", p.gap_changes_unknown);
+  v.if_not_zero("ties", p.ties);
 }
 
 void fields(auto& v, Is<Summary> auto& s) {
@@ -173,6 +180,7 @@ void fields(auto& v, Is<Summary> auto& s) {
   v("non_finite", s.non_finite);
   v.if_not_zero("steps_on_kept", s.steps_on_kept);
   v.if_not_zero("gap_changes_unknown", s.gap_changes_unknown);
+  v.if_not_zero("ties", s.ties);
   v.if_set("perplexity_a", s.perplexity_a);
   v.if_set("perplexity_b", s.perplexity_b);
   v.if_set("kl_percentiles", s.kl_percentiles);

@@ -132,6 +132,12 @@ class FieldWriter {
       (*this)(key, count);
     }
   }
+  template <class T>
+  void unless(T usual, const char* key, T value) {
+    if (value != usual) {
+      (*this)(key, value);
+    }
+  }
   void from_one(const char* key, std::uint32_t count) { (*this)(key, count); }
   void digest(const char* key, const std::string& digits) { (*this)(key, digits); }
   void digest(const char* key, const std::optional<std::string>& digits) { (*this)(key, digits); }

@@ -23,6 +23,9 @@ void append_settings(const SettingsRecord& settings, std::string& command) {
   if (settings.sampler != defaults.sampler) {
     command += " --sampler " + settings.sampler;
   }
+  if (settings.dtype != defaults.dtype) {
+    command += " --dtype " + settings.dtype;
+  }
   if (settings.on_divergence != defaults.on_divergence) {
     command += " --on-divergence " + settings.on_divergence;
   }
@@ -90,6 +93,16 @@ void append_knobs(const std::vector<BuildRecord>& builds, const std::string& but
   }
 }
 
+void append_conditions(const std::vector<BuildRecord>& builds, std::string& command) {
+  const bool alike = builds.size() == 2 && builds[0].conditions == builds[1].conditions;
+  for (std::size_t i = 0; i < (alike ? 1 : builds.size()); ++i) {
+    for (const auto& [name, value] : unusual_conditions(builds[i].conditions)) {
+      command +=
+          fmt::format(" --condition {}{}={}", alike ? "" : (i == 0 ? "A:" : "B:"), name, value);
+    }
+  }
+}
+
 std::string audit_command(const Report& report, const CommandChange& change) {
   const SettingsRecord defaults;
   std::string command = "driftaudit " + change.verb;
@@ -108,6 +121,7 @@ std::string audit_command(const Report& report, const CommandChange& change) {
   }
   append_settings(report.settings, command);
   append_knobs(report.builds, change.replaced_knob, command);
+  append_conditions(report.builds, command);
   if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
     command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
   }

@@ -36,6 +36,9 @@ void append_knob(const std::string& side, const std::string& name, const std::st
 void append_knobs(const std::vector<BuildRecord>& builds, const std::string& but,
                   std::string& command);
 
+/// " --condition NAME=VALUE" for each that isn't the default, likewise.
+void append_conditions(const std::vector<BuildRecord>& builds, std::string& command);
+
 /// This report's audit again, with a change. Only options that aren't defaults are spelt out.
 std::string audit_command(const Report& report, const CommandChange& change);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,7 +67,8 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   const std::string first = release_of(report.builds[0]);
   const std::string last = release_of(report.builds[1]);
   if (first.empty() || last.empty() || first == last ||
-      report.builds[0].knobs != report.builds[1].knobs) {
+      report.builds[0].knobs != report.builds[1].knobs ||
+      report.builds[0].conditions != report.builds[1].conditions) {
     return;
   }
   std::string command = fmt::format("driftaudit bisect {} {}", first, last);
@@ -76,6 +78,12 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   append_batch(report.settings, command);
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
+  }
+  for (const auto& [name, value] : unusual_conditions(report.builds[0].conditions)) {
+    command += fmt::format(" --condition {}={}", name, value);
+  }
+  if (!report.reveal && report.settings.dtype != "float32") {
+    command += " --dtype " + report.settings.dtype;
   }
   next.push_back({"in which release did the bits change?", command});
 }
@@ -97,12 +105,18 @@ std::string two_sided(const Report& report, const std::string& verb) {
   }
   append_model(report.model, command);
   append_knobs(report.builds, "", command);
+  append_conditions(report.builds, command);
   return command;
+}
+
+/// Localize traces a prompt alone, in float32.
+bool can_be_localized(const SettingsRecord& settings) {
+  return settings.batch == 1 && settings.dtype == "float32";
 }
 
 void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
   const PromptComparison* found = first_changed_greedily(report);
-  if (found == nullptr || report.settings.batch > 1) {  // localize runs a prompt alone
+  if (found == nullptr || !can_be_localized(report.settings)) {
     return;
   }
   std::string command = two_sided(report, "localize");
@@ -212,7 +226,7 @@ void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next
                         ? "does it reach the tokens of a model?"
                         : "what changed there, and how close is the nearest token to flipping?",
                     audit_command(around(report, bisect.boundaries.front()), {})});
-    if (report.settings.batch == 1) {
+    if (can_be_localized(report.settings)) {
       next.push_back({"which operation does it, and from which row length?",
                       two_sided(around(report, bisect.boundaries.front()), "localize")});
     }
@@ -243,17 +257,31 @@ std::optional<std::string> audit_of_cells(const Report& report, const SweepPair&
     const auto at = cell.knobs.find(knob);
     return at == cell.knobs.end() ? std::string() : at->second;
   };
-  for (const char* shared : {"cache", "prompt-order", "sampler"}) {
+  for (const char* shared : {"batch", "cache", "dtype", "sampler"}) {
     if (value(a, shared) != value(b, shared)) {
       return std::nullopt;
     }
   }
-  if (!a.ran_as || !b.ran_as || value(a, "prompt-order") == "reversed") {
+  // What an audit can't do.
+  for (const auto& [knob, neutral] :
+       {std::pair("load", "0"), std::pair("prompt-order", "given"), std::pair("repeats", "1"),
+        std::pair("batch-position", "0")}) {
+    if (a.knobs.contains(knob) && (value(a, knob) != neutral || value(b, knob) != neutral)) {
+      return std::nullopt;
+    }
+  }
+  if (!a.ran_as || !b.ran_as) {
     return std::nullopt;
   }
   Report sides = report;
   if (a.knobs.contains("cache")) {
     sides.settings.cache = value(a, "cache") == "on";
+  }
+  if (a.knobs.contains("batch")) {
+    sides.settings.batch = static_cast<std::uint32_t>(std::stoul(value(a, "batch")));
+  }
+  if (a.knobs.contains("dtype")) {
+    sides.settings.dtype = value(a, "dtype");
   }
   if (a.knobs.contains("sampler")) {
     sides.settings.sampler = value(a, "sampler");

@@ -95,14 +95,21 @@ std::string flips(const Summary& s) {
       counted(s.steps_flip_possible, "greedy step"));
 }
 
+std::string tied(std::uint64_t ties) {
+  return fmt::format("at {} the two highest logits are equal, and the lower id is chosen",
+                     counted(ties, "greedy step"));
+}
+
 /// Of a report of one side.
 std::vector<std::string> recorded_details(const Report& report) {
   std::uint64_t steps = 0;
+  std::uint64_t ties = 0;
   std::optional<SmallestGap> smallest;
   for (const Run& run : report.runs) {
     steps += run.steps.size();
     for (std::size_t i = 0; run.mode == "greedy" && i < run.steps.size(); ++i) {
       const double gap = run.steps[i].gap;
+      ties += gap == 0 ? 1 : 0;
       if (std::isfinite(gap) && (!smallest || gap < smallest->value)) {
         smallest = SmallestGap{gap, run.prompt, static_cast<std::uint32_t>(i + 1), 'A'};
       }
@@ -113,6 +120,9 @@ std::vector<std::string> recorded_details(const Report& report) {
   if (smallest) {
     details.push_back(fmt::format("smallest gap {} at prompt {}, step {}",
                                   short_number(smallest->value), smallest->prompt, smallest->step));
+  }
+  if (ties > 0) {
+    details.push_back(tied(ties));
   }
   return details;
 }
@@ -151,6 +161,9 @@ std::vector<std::string> details(const Report& report) {
     if (s.steps_changed > 0 && s.verdict == "same_tokens") {
       details.push_back(flips(s));
     }
+  }
+  if (s.ties > 0) {
+    details.push_back(tied(s.ties));
   }
   if (s.non_finite > 0) {
     details.push_back(

@@ -55,6 +55,9 @@ std::string View::model_line() const {
   }
   line += fmt::format(" · {} · {} parameters", counted(model.n_layer, "layer"),
                       in_millions(model.parameters));
+  if (report_.settings.dtype != "float32") {
+    line += " · " + report_.settings.dtype;
+  }
   const std::string batches =
       report_.settings.batch > 1 ? fmt::format(" in batches of {}", report_.settings.batch) : "";
   if (report_.bisect || report_.sweep || report_.study ||
@@ -165,6 +168,9 @@ std::string kernels_name(const BuildRecord& build) {
 std::vector<std::string> side_facts(const BuildRecord& build) {
   std::string knobs;
   for (const auto& [name, value] : build.knobs) {
+    knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
+  }
+  for (const auto& [name, value] : unusual_conditions(build.conditions)) {
     knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
   }
   if (build.recorded) {

@@ -1,11 +1,16 @@
 #include <algorithm>
-#include <limits>
-#include <tuple>
+#include <iterator>
+#include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/sweep.hpp"
+
+#include "sweep/conclude.hpp"
+#include "sweep/load.hpp"
+#include "sweep/schedule.hpp"
 
 namespace drift {
 namespace {
@@ -69,9 +74,27 @@ void set_variable(const std::string& name, const std::string& value,
   }
 }
 
-bool is_reversed(const std::map<std::string, std::string>& values) {
-  const auto order = values.find("prompt-order");
-  return order != values.end() && order->second == "reversed";
+/// Sets a named knob; prompts and load are the business of run_cell() and its request.
+void turn(const std::string& name, const std::string& value, AuditRequest& request) {
+  Side& side = request.sides[0];
+  if (name == "threads") {
+    side.threads = static_cast<std::uint32_t>(std::stoul(value));
+  } else if (name == "cache") {
+    request.settings.cache = value == "on";
+  } else if (name == "sampler") {
+    request.settings.sampler = value;
+  } else if (name == "batch") {
+    request.settings.batch = static_cast<std::uint32_t>(std::stoul(value));
+  } else if (name == "dtype") {
+    request.settings.dtype = side.dtype = value;
+  } else {
+    set_condition(name, value, side.conditions);
+  }
+}
+
+unsigned load_of(const std::map<std::string, std::string>& values) {
+  const auto load = values.find("load");
+  return load == values.end() ? 0 : static_cast<unsigned>(std::stoul(load->second));
 }
 
 }  // namespace
@@ -99,20 +122,15 @@ AuditRequest cell_request(const AuditRequest& base, const Side& side,
   std::map<std::string, std::string> callers = caller;
   std::map<std::string, std::string> owns = own;
   for (const auto& [name, value] : values) {
-    if (name == "threads") {
-      request.sides[0].threads = static_cast<std::uint32_t>(std::stoul(value));
-    } else if (name == "cache") {
-      request.settings.cache = value == "on";
-    } else if (name == "sampler") {
-      request.settings.sampler = value;
-    } else if (is_variable_knob(name)) {
+    if (is_variable_knob(name)) {
       set_variable(name, value, callers, owns);
+    } else {
+      turn(name, value, request);
     }
   }
-  if (is_reversed(values)) {
-    std::reverse(request.prompts.prompts.begin(), request.prompts.prompts.end());
-    std::reverse(request.text.begin(), request.text.end());
-  }
+  std::vector<Prompt>& prompts = request.prompts.prompts;
+  prompts = scheduled(prompts, prompt_schedule(values, prompts.size(), request.settings.batch));
+  request.text = scheduled(request.text, prompt_schedule(values, request.text.size()));
   request.sides[0].environment = runner_environment(callers, owns);
   return request;
 }
@@ -120,21 +138,25 @@ AuditRequest cell_request(const AuditRequest& base, const Side& side,
 Report run_cell(const AuditRequest& request, const std::map<std::string, std::string>& values,
                 const Model& model) {
   const std::unique_ptr<Progress> silent = make_silent_progress();
+  const Load load(load_of(values));
   Report report = run_audit(request, model, *silent);
-  if (!is_reversed(values)) {
-    return report;
-  }
-  const std::vector<std::string>& modes = request.settings.modes;
-  const auto mode_index = [&](const Run& run) {
-    return std::find(modes.begin(), modes.end(), run.mode) - modes.begin();
-  };
+  std::map<std::string, std::vector<Run>> by_mode;
   for (Run& run : report.runs) {
-    const auto prompts = run.mode == "score" ? request.text.size() : request.prompts.prompts.size();
-    run.prompt = static_cast<std::uint32_t>(prompts) + 1 - run.prompt;
+    by_mode[run.mode].push_back(std::move(run));
   }
-  std::sort(report.runs.begin(), report.runs.end(), [&](const Run& a, const Run& b) {
-    return std::tuple(mode_index(a), a.prompt) < std::tuple(mode_index(b), b.prompt);
-  });
+  report.runs.clear();
+  std::optional<std::string> parting;
+  const std::size_t times = prompt_schedule(values, 1).size();
+  for (const std::string& mode : request.settings.modes) {
+    std::vector<Run>& runs = by_mode[mode];
+    const std::size_t batch = mode == "score" ? 1 : request.settings.batch;
+    const auto schedule = prompt_schedule(values, runs.size() / times, batch);
+    runs = unscheduled(std::move(runs), schedule, parting);
+    std::move(runs.begin(), runs.end(), std::back_inserter(report.runs));
+  }
+  if (parting) {
+    mark_unrepeatable(*parting, report);
+  }
   return report;
 }
 

@@ -191,14 +191,33 @@ class Conclusion {
 
 }  // namespace
 
+std::optional<std::size_t> first_difference(const Run& a, const Run& b) {
+  const auto step = first_step(a, b, other_bits);
+  return step ? std::optional(*step + 1) : std::nullopt;
+}
+
 std::string parting_of(const Report& a, const Report& b) {
   for (std::size_t i = 0; i < std::min(a.runs.size(), b.runs.size()); ++i) {
-    if (const auto step = first_step(a.runs[i], b.runs[i], other_bits)) {
-      return fmt::format("its two runs differ from step {} of prompt {} ({}) on", *step + 1,
+    if (const auto step = first_difference(a.runs[i], b.runs[i])) {
+      return fmt::format("its two runs differ from step {} of prompt {} ({}) on", *step,
                          a.runs[i].prompt, a.runs[i].mode);
     }
   }
   return "its two runs answered other prompts";
+}
+
+void mark_unrepeatable(const std::string& parting, Report& report) {
+  report.builds.at(0).repeatable = false;
+  report.warnings = {parting};
+}
+
+std::string take_mark(Report& report) {
+  if (report.builds.at(0).repeatable != false || report.warnings.empty()) {
+    return "";
+  }
+  std::string parting = std::move(report.warnings.front());
+  report.warnings.clear();
+  return parting;
 }
 
 SweepRecord sweep_record(const SweepRequest& request, const std::vector<CellOutcome>& outcomes) {

@@ -4,9 +4,11 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
+#include "driftaudit/conditions.hpp"
 #include "driftaudit/error.hpp"
 #include "driftaudit/runner_process.hpp"
 
@@ -15,7 +17,10 @@ namespace {
 
 constexpr const char* kExample =
     "as in --knob threads=1,2 or --knob ATEN_CPU_CAPABILITY=,default,avx2 (nothing: unset)";
-constexpr std::array kNamed = {"threads", "cache", "prompt-order", "sampler"};
+constexpr std::array kNamed = {"threads",      "cache",        "dtype",     "interop-threads",
+                               "memory-limit", "alignment",    "denormals", "load",
+                               "repeats",      "prompt-order", "batch",     "batch-position",
+                               "sampler"};
 constexpr std::string_view kVariable = "env:";
 
 Error refusal(const std::string& text, const std::string& what) {
@@ -45,29 +50,54 @@ std::vector<std::string> split_values(const std::string& text, std::string_view 
   return values;
 }
 
-bool is_thread_count(const std::string& value) {
+bool is_number(const std::string& value, std::uint32_t least, std::uint32_t most) {
   std::uint32_t count = 0;
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, count);
-  return error == std::errc() && stop == end && value[0] != '0' && count <= 1024;
+  const bool leading_zero = value.size() > 1 && value[0] == '0';
+  return error == std::errc() && stop == end && !leading_zero && count >= least && count <= most;
 }
 
 /// What a named knob says of a value; empty: it takes it.
 std::string problem_of(const std::string& name, const std::string& value) {
-  const auto one_of = [&](const char* a, const char* b) {
-    return value == a || value == b ? "" : fmt::format("\"{}\" is neither {} nor {}", value, a, b);
+  const auto one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), value) != names.end()
+               ? ""
+               : fmt::format("\"{}\" is not one of {}", value, fmt::join(names, ", "));
   };
+  const auto number = [&](std::uint32_t least, std::uint32_t most) {
+    return is_number(value, least, most)
+               ? ""
+               : fmt::format("\"{}\" is not a number from {} to {}", value, least, most);
+  };
+  if (is_variable_knob(name)) {
+    return "";
+  }
   if (name == "threads") {
-    return is_thread_count(value) ? ""
-                                  : fmt::format("\"{}\" is not a number from 1 to 1024", value);
+    return number(1, 1024);
+  }
+  if (name == "load") {
+    return number(0, 1024);
+  }
+  if (name == "batch") {
+    return number(1, 65536);
+  }
+  if (name == "batch-position") {
+    return number(0, 65535);
+  }
+  if (name == "repeats") {
+    return number(1, 1000);
   }
   if (name == "cache") {
-    return one_of("on", "off");
+    return one_of({"on", "off"});
+  }
+  if (name == "dtype") {
+    return one_of({"float32", "bfloat16", "float16"});
   }
   if (name == "prompt-order") {
-    return one_of("given", "reversed");
+    return one_of({"given", "reversed"});
   }
-  return name == "sampler" ? one_of("torch", "fixed") : "";
+  return name == "sampler" ? one_of({"torch", "fixed"}) : problem_of_condition(name, value);
 }
 
 /// The knob's name of what stands before the `=`.

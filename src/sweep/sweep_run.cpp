@@ -212,13 +212,18 @@ class Sweep {
   void judge(std::size_t index, CellState& cell, CellOutcome& outcome) {
     Report& first = *cell.answers[0];
     Report& again = *cell.answers[1];
-    outcome.repeatable = answer_digest(first) == answer_digest(again);
+    const std::array marks = {take_mark(first), take_mark(again)};
+    std::string parting = marks[0].empty() ? marks[1] : marks[0];
+    if (parting.empty() && answer_digest(first) != answer_digest(again)) {
+      parting = parting_of(first, again);
+    }
+    outcome.repeatable = parting.empty();
     for (Report* report : {&first, &again}) {
       report->tool = request_.tool;
       report->builds.at(0).repeatable = outcome.repeatable;
     }
     if (!outcome.repeatable) {
-      outcome.reason = parting_of(first, again);
+      outcome.reason = parting;
       progress_.note(fmt::format("cell {} is nondeterministic: {}", index + 1, outcome.reason));
     }
     if (!request_.keep_cells.empty()) {

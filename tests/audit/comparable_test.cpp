@@ -185,7 +185,7 @@ TEST(DifferingConditions, NameAnotherDtype) {
   other.settings.dtype = "bfloat16";
   EXPECT_THAT(
       compare_saved(saved(made_record(), "a.json"), saved(other, "b.json"), false, "t").warnings,
-      ::testing::Contains("dtype: float32 and bfloat16"));
+      ::testing::Contains("dtype: float32 and bfloat16, ULPs are float32's"));
 }
 
 TEST(DifferingConditions, NameBatchesOfAnotherSize) {

@@ -49,5 +49,23 @@ TEST(SidedThreads, RefusesWhatIsNotACount) {
   }
 }
 
+TEST(SidedConditions, AreTheUsualOnesWhereNothingIsSaid) {
+  EXPECT_THAT(parse_sided_conditions({}), ElementsAre(Conditions{}, Conditions{}));
+}
+
+TEST(SidedConditions, GoToTheSideThatTheyName) {
+  const auto conditions =
+      parse_sided_conditions({"denormals=flush", "B:alignment=16", "A:memory-limit=1G"});
+  EXPECT_EQ(conditions.at(0), (Conditions{1, std::uint64_t{1} << 30U, 64, true}));
+  EXPECT_EQ(conditions.at(1), (Conditions{1, 0, 16, true}));
+}
+
+TEST(SidedConditions, RefuseWhatIsNone) {
+  for (const char* text :
+       {"", "alignment", "alignment=3", "B:threads=2", "dtype=float32", "C:alignment=4"}) {
+    EXPECT_THROW(parse_sided_conditions({text}), Error) << text;
+  }
+}
+
 }  // namespace
 }  // namespace drift

@@ -496,11 +496,14 @@ Report kept_report() {
   Report report = identical_report();
   report.kind = "compare";
   report.basis = "top64";
+  report.settings.dtype = "bfloat16";
+  report.builds[0].conditions = {2, std::uint64_t{3} << 30U, 16, true};
   report.builds[0].recorded =
       RecordedBuild{"base.json", "driftaudit 0.1.0", "2026-01-30T12:00:00Z", report.host};
   PromptComparison& p = report.comparison[0];
   p.steps_changed = p.steps_on_kept = 2;
   p.gap_changes_unknown = 1;
+  p.ties = 1;
   p.first_changed_step = 2;
   p.max_abs_logit_diff = 3.0517578125e-05;
   p.max_kl.reset();
@@ -508,6 +511,7 @@ Report kept_report() {
   s.verdict = "same_tokens";
   s.steps_changed = s.steps_on_kept = 2;
   s.gap_changes_unknown = 1;
+  s.ties = 1;
   s.prompts_changed = 1;
   s.max_abs_logit_diff = p.max_abs_logit_diff;
   report.by_mode = {{"greedy", s}};

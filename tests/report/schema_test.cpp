@@ -84,6 +84,11 @@ bool optional_key(const std::string& key) {
                            "request_id",
                            "alone",
                            "answers",
+                           "ties",
+                           "interop_threads",
+                           "memory_limit_bytes",
+                           "alignment",
+                           "flush_denormals",
                            "sampled"}) {
     if (key == name) {
       return true;

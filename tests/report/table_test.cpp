@@ -386,5 +386,29 @@ Next: how do the sides compare past the changed token?
             HasSubstr("- perplexity: A 23.456789 · B 23.456801\n")));
 }
 
+TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
+  Report report = made_report();
+  report.settings.dtype = "bfloat16";
+  report.builds[0].conditions.alignment = 16;
+  report.builds[1].conditions.flush_denormals = true;
+  const std::string table = report_table(report, false, 200);
+  EXPECT_THAT(table, HasSubstr(" parameters · bfloat16"));
+  EXPECT_THAT(table, HasSubstr("alignment=16"));
+  EXPECT_THAT(table, HasSubstr("denormals=flush"));
+  EXPECT_THAT(table, HasSubstr(" --dtype bfloat16"));
+  EXPECT_THAT(table, HasSubstr(" --condition A:alignment=16 --condition B:denormals=flush"));
+  EXPECT_THAT(table, Not(HasSubstr("driftaudit localize")));
+  report.builds[1].conditions = report.builds[0].conditions;
+  EXPECT_THAT(report_table(report, false, 200), HasSubstr(" --condition alignment=16"));
+}
+
+TEST(VerdictSentence, NamesTies) {
+  Report report = made_report();
+  report.summary.ties = 2;
+  EXPECT_THAT(verdict_sentence(report),
+              HasSubstr("at 2 greedy steps the two highest logits are equal, and the lower id is "
+                        "chosen"));
+}
+
 }  // namespace
 }  // namespace drift

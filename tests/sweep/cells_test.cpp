@@ -69,6 +69,18 @@ TEST(CellRequest, SetsNamedKnobs) {
   EXPECT_FALSE(request.first_prompts_twice) << "all of it runs twice";
 }
 
+TEST(CellRequest, SetsDtypeAndConditions) {
+  const AuditRequest request = request_under({{"dtype", "bfloat16"},
+                                              {"interop-threads", "2"},
+                                              {"memory-limit", "1G"},
+                                              {"alignment", "16"},
+                                              {"denormals", "flush"}});
+  EXPECT_EQ(request.settings.dtype, "bfloat16");
+  EXPECT_EQ(request.sides.at(0).dtype, "bfloat16");
+  EXPECT_EQ(request.sides.at(0).conditions, (Conditions{2, std::uint64_t{1} << 30U, 16, true}));
+  EXPECT_EQ(request_under({}).sides.at(0).conditions, Conditions{});
+}
+
 TEST(CellRequest, LeavesWhatNoKnobNames) {
   const AuditRequest request = request_under({});
   EXPECT_EQ(request.sides.at(0).threads, 3U);
@@ -89,6 +101,22 @@ TEST(CellRequest, SetsVariablesAndUnsetsThoseOfEmptyValue) {
 TEST(CellRequest, ReversesPrompts) {
   EXPECT_EQ(request_under({{"prompt-order", "reversed"}}).prompts.prompts[0].text, "two");
   EXPECT_EQ(request_under({{"prompt-order", "given"}}).prompts.prompts[0].text, "one");
+}
+
+TEST(CellRequest, BatchesPromptsAndTurnsThem) {
+  const AuditRequest request = request_under({{"batch", "2"}, {"batch-position", "1"}});
+  EXPECT_EQ(request.settings.batch, 2U);
+  EXPECT_EQ(request.prompts.prompts.at(0).text, "two");
+  EXPECT_EQ(request.prompts.prompts.at(1).text, "one");
+}
+
+TEST(CellRequest, RepeatsAllPrompts) {
+  const AuditRequest request = request_under({{"repeats", "2"}, {"prompt-order", "reversed"}});
+  std::vector<std::string> texts;
+  for (const Prompt& prompt : request.prompts.prompts) {
+    texts.push_back(prompt.text);
+  }
+  EXPECT_THAT(texts, ElementsAre("two", "one", "two", "one"));
 }
 
 }  // namespace

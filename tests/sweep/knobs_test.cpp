@@ -45,7 +45,9 @@ TEST(Knob, TakesACommaAfterABackslash) {
 
 TEST(Knob, OfNoKnownNameIsAVariable) {
   EXPECT_TRUE(is_variable_knob("OMP_NUM_THREADS"));
-  for (const char* named : {"threads", "cache", "prompt-order", "sampler"}) {
+  for (const char* named :
+       {"threads", "cache", "dtype", "interop-threads", "memory-limit", "alignment", "denormals",
+        "load", "repeats", "prompt-order", "batch", "batch-position", "sampler"}) {
     EXPECT_FALSE(is_variable_knob(named));
   }
   EXPECT_EQ(parse_knob("env:http_proxy=,x").name, "http_proxy");
@@ -58,9 +60,19 @@ TEST(Knob, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(refusal_of({"threads=1,0"}), HasSubstr("\"0\" is not a number from 1 to 1024"));
   EXPECT_THAT(refusal_of({"threads=1,"}), HasSubstr("\"\" is not a number"));
   EXPECT_THAT(refusal_of({"threads=1,1025"}), HasSubstr("\"1025\""));
-  EXPECT_THAT(refusal_of({"cache=on,no"}), HasSubstr("\"no\" is neither on nor off"));
-  EXPECT_THAT(refusal_of({"prompt-order=given,random"}), HasSubstr("given nor reversed"));
-  EXPECT_THAT(refusal_of({"sampler=torch,ours"}), HasSubstr("torch nor fixed"));
+  EXPECT_THAT(refusal_of({"cache=on,no"}), HasSubstr("\"no\" is not one of on, off"));
+  EXPECT_THAT(refusal_of({"prompt-order=given,random"}), HasSubstr("not one of given, reversed"));
+  EXPECT_THAT(refusal_of({"sampler=torch,ours"}), HasSubstr("not one of torch, fixed"));
+  EXPECT_THAT(refusal_of({"dtype=float32,double"}), HasSubstr("one of float32, bfloat16, float16"));
+  EXPECT_THAT(refusal_of({"interop-threads=1,0"}), HasSubstr("\"0\" is not a number from 1 to"));
+  EXPECT_THAT(refusal_of({"memory-limit=none,2GB"}), HasSubstr("\"2GB\" is neither none nor"));
+  EXPECT_THAT(refusal_of({"alignment=64,48"}), HasSubstr("\"48\" is not one of 64, 32, 16"));
+  EXPECT_THAT(refusal_of({"denormals=keep,drop"}), HasSubstr("\"drop\" is neither keep nor"));
+  EXPECT_THAT(refusal_of({"load=0,-1"}), HasSubstr("\"-1\" is not a number from 0 to 1024"));
+  EXPECT_THAT(refusal_of({"load=0,00"}), HasSubstr("\"00\" is not a number"));
+  EXPECT_THAT(refusal_of({"batch=1,0"}), HasSubstr("\"0\" is not a number from 1 to 65536"));
+  EXPECT_THAT(refusal_of({"batch-position=0,x"}), HasSubstr("\"x\" is not a number from 0 to"));
+  EXPECT_THAT(refusal_of({"repeats=1,0"}), HasSubstr("\"0\" is not a number from 1 to 1000"));
   EXPECT_THAT(refusal_of({"=1,2"}), HasSubstr("no such knob"));
   EXPECT_THAT(refusal_of({"A-B=1,2"}), HasSubstr("no such knob"));
   EXPECT_THAT(refusal_of({"2A=1,2"}), HasSubstr("no such knob"));
@@ -105,6 +117,17 @@ TEST(CpuPreset, LeavesOutValuesThatTheProcessorLacks) {
   EXPECT_THAT(find_knob(wide, "ATEN_CPU_CAPABILITY").values,
               ElementsAre("", "default", "avx2", "avx512"));
   EXPECT_THAT(find_knob(wide, "ONEDNN_MAX_CPU_ISA").values, Contains("AVX512_CORE"));
+}
+
+TEST(CpuPreset, HasKnobsOfItsLibrariesAndOfTorch) {
+  for (const Knob& knob : preset_knobs("cpu", host_with(2, {}))) {
+    const std::string library = library_of_knob(knob.name);
+    EXPECT_EQ(library, knob.name.starts_with("MKL_")                ? "MKL"
+                       : knob.name.find("DNN") != std::string::npos ? "oneDNN"
+                                                                    : "")
+        << knob.name;
+  }
+  EXPECT_EQ(find_knob(preset_knobs("cpu", host_with(2, {})), "denormals").values.back(), "flush");
 }
 
 TEST(Presets, AreKnobsThatCanBeTurnedAndThatSomethingIsKnownOf) {

@@ -10,6 +10,7 @@
 #include "driftaudit/sweep.hpp"
 
 #include "shared/scoped_environment.hpp"
+#include "sweep/conclude.hpp"
 #include "sweep/worded_report.hpp"
 
 namespace drift {
@@ -22,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 /// Sweeps four cells whose answers are words; "!" fails. A cell's second word is what it answers
-/// when it is asked again.
+/// when it is asked again; with "?" its times within the process differed.
 class SweepRun : public ::testing::Test {
  protected:
   SweepRun() {
@@ -76,6 +77,11 @@ class SweepRun : public ::testing::Test {
     const std::string& word = words_.at(cell).at(std::min<std::size_t>(before, 1));
     if (word == "!") {
       throw trouble("v1: killed by signal 4");
+    }
+    if (word.ends_with('?')) {
+      Report marked = test::worded_report(word.substr(0, word.size() - 1));
+      mark_unrepeatable("within one process times differ", marked);
+      return marked;
     }
     return test::worded_report(word);
   }
@@ -136,6 +142,18 @@ TEST_F(SweepRun, ReportsACellThatDiffersFromItself) {
   EXPECT_THAT(verdict_sentence(report),
               HasSubstr("cell 2 (v1, NAME=x) doesn't repeat itself: its two runs differ"));
   EXPECT_EQ(report.sweep->knobs[0].pairs, 3U) << "none with that cell";
+}
+
+TEST_F(SweepRun, ReportsACellWhoseTimesDifferWithinAProcess) {
+  words_[1] = {"ab?", "ab?"};
+  words_[2] = {"ab", "ab?"};
+  interrupt_at(5);  // what was kept says so too
+  const Report report = sweep();
+  for (const std::size_t marked : {1U, 2U}) {
+    EXPECT_EQ(report.sweep->cells.at(marked).state, "nondeterministic");
+    EXPECT_EQ(report.sweep->cells.at(marked).reason, "within one process times differ");
+  }
+  EXPECT_EQ(report.sweep->cells.at(3).state, "ran");
 }
 
 TEST_F(SweepRun, ReportsACellThatFailsAndGoesOn) {

@@ -1,12 +1,12 @@
-#include "cli/byte_count.hpp"
+#include "base/byte_count.hpp"
 
 #include <charconv>
-#include <optional>
+
+#include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
 
 namespace drift {
-namespace {
 
 std::optional<std::uint64_t> parsed_bytes(const std::string& text) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 60U;
@@ -26,8 +26,6 @@ std::optional<std::uint64_t> parsed_bytes(const std::string& text) {
   return number << (10 * unit);
 }
 
-}  // namespace
-
 std::uint64_t byte_count(const std::string& text) {
   const std::optional<std::uint64_t> bytes = parsed_bytes(text);
   if (!bytes) {
@@ -36,11 +34,13 @@ std::uint64_t byte_count(const std::string& text) {
   return *bytes;
 }
 
-OptionCheck byte_count_check() {
-  return [](const std::string& text) {
-    return parsed_bytes(text) ? std::string()
-                              : text + ": not an amount of bytes, such as 512M or 2G";
-  };
+std::string spelt_bytes(std::uint64_t bytes) {
+  std::size_t unit = 0;
+  while (unit < 3 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", bytes, unit == 0 ? "" : std::string(1, "_KMG"[unit]));
 }
 
 }  // namespace drift
