@@ -106,7 +106,7 @@ std::string name_of_knob(const std::string& text, const std::string& word) {
     return word;
   }
   const bool prefixed = word.starts_with(kVariable);
-  const std::string name = prefixed ? word.substr(kVariable.size()) : word;
+  std::string name = prefixed ? word.substr(kVariable.size()) : word;
   if (!is_variable_name(name) || (!prefixed && !has_capital(name))) {
     throw refusal(text, fmt::format("no such knob; it is {}, or an environment variable (one "
                                     "without a capital letter as env:NAME)",

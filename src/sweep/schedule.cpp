@@ -81,6 +81,7 @@ std::vector<Run> unscheduled(std::vector<Run> runs, const std::vector<std::size_
     run = std::move(runs[i]);
   }
   std::vector<Run> result;
+  result.reserve(last.size());
   for (auto& [prompt, entry] : last) {
     result.push_back(std::move(entry.second));
   }

@@ -27,6 +27,7 @@ Run run_of(const std::string& word) {
 
 std::vector<Run> runs_of(const std::vector<std::string>& words) {
   std::vector<Run> runs;
+  runs.reserve(words.size());
   for (const std::string& word : words) {
     runs.push_back(run_of(word));
   }
