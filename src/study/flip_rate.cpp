@@ -136,13 +136,13 @@ double student_t95(std::uint64_t degrees) {
   if (degrees <= 2) {
     return degrees == 2 ? kTwo : kOne;
   }
-  constexpr double z = 1.959964;
+  constexpr double kZ = 1.959964;
   const auto n = static_cast<double>(degrees);
-  const double z3 = z * z * z;
-  const double z5 = z3 * z * z;
-  const double z7 = z5 * z * z;
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+  const double z3 = kZ * kZ * kZ;
+  const double z5 = z3 * kZ * kZ;
+  const double z7 = z5 * kZ * kZ;
+  return kZ + (z3 + kZ) / (4 * n) + (5 * z5 + 16 * z3 + 3 * kZ) / (96 * n * n) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * kZ) / (384 * n * n * n);
 }
 
 FlipRate estimate_flip_rate(const GapChanges& prompts, std::uint64_t seed) {
