@@ -35,6 +35,7 @@ struct SweepOptions {
   bool product = false;
   std::string keep_cells;
   std::string check;
+  std::optional<double> outlier;
   unsigned jobs = 1;
   RunOptions run;
   OutputOptions output;
@@ -100,6 +101,9 @@ void check(const SweepOptions& options) {
   check_alike(options.run, "a sweep has no sides");
   if (options.run.given.contains("--on-divergence")) {
     throw usage_error("--on-divergence: the cells of a sweep run on their own", "leave it out");
+  }
+  if (options.outlier && options.check.empty()) {
+    throw usage_error("--outlier: nothing is rescored", "add --check rescore");
   }
   if (!options.check.empty() && has_mode(options.run, "score")) {
     throw usage_error("--check rescore takes generated text: --mode greedy, sample or both",
@@ -203,6 +207,7 @@ Report sweep(const SweepOptions& options, SweepRequest request, Progress& progre
       asked.scorer =
           cell_request(base, sides.at(cell.build), cell.values, caller, own).sides.front();
       asked.timeout_seconds = base.timeout_seconds;
+      asked.outlier = options.outlier;
       asked.tool = kTool;
       const std::unique_ptr<Progress> silent = make_silent_progress();
       return rescore_report(answer, 0, "", asked, model, *silent);
@@ -262,6 +267,11 @@ void add_sweep_command(CLI::App& app, Action& action) {
                    "rescore: score each cell's tokens again in one prefill, and say which requests "
                    "fail and which knob moves that")
       ->check(CLI::IsMember({"rescore"}));
+  command
+      ->add_option("--outlier", options->outlier,
+                   "with --check rescore: a token is an outlier where its log-probabilities differ "
+                   "by more (default: 50 times a cell's median, at least 0.001)")
+      ->check(number_between(0, 1e6));
   command->add_option("--jobs", options->jobs, "runner processes at work at once; moves no bit")
       ->check(whole_number(1, 256))
       ->capture_default_str();

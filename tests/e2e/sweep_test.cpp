@@ -155,6 +155,7 @@ TEST_F(SweepProgram, RefusesBadUsage) {
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--keep-top", "9"}), HasSubstr("--keep-cells"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--jobs", "0"}), HasSubstr("--jobs"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--check", "nothing"}), HasSubstr("--check"));
+  EXPECT_THAT(refusal({"--knob", "threads=1,2", "--outlier", "1"}), HasSubstr("--check rescore"));
   EXPECT_THAT(refusal({"--knob", "threads=1,2", "--product", "--one-at-a-time"}),
               HasSubstr("--product"));
 }
@@ -178,6 +179,19 @@ TEST_F(SweepProgram, SaysWhichRequestFailsAndThatTheCacheMovesIt) {
   EXPECT_EQ(knob("cache")["failures"]["pairs_moved"], 2);
   EXPECT_EQ(knob("threads")["failures"]["pairs_moved"], 0);
   EXPECT_THAT(run.out, HasSubstr("requests fail in 2 of 4 cells, moved by cache"));
+}
+
+TEST_F(SweepProgram, HoldsFailuresToAGivenLimit) {
+  const std::vector<std::string> knob = {"--knob", "X_Y=,1", "--check", "rescore", "--outlier"};
+  std::vector<std::string> strict = knob;
+  strict.emplace_back("0");
+  ASSERT_EQ(sweep(strict).status, 0);
+  const json failing = result()["cells"][0]["rescored"]["failing"];
+  EXPECT_FALSE(failing.empty()) << "decoding and prefill add in other orders";
+  std::vector<std::string> lax = knob;
+  lax.emplace_back("100");
+  ASSERT_EQ(sweep(lax, "1:mask|2:mask").status, 0);
+  EXPECT_TRUE(result()["cells"][0]["rescored"]["failing"].empty());
 }
 
 TEST_F(SweepProgram, FindsNoFailureInASoundBuild) {
