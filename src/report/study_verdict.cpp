@@ -142,6 +142,9 @@ std::string study_command(const Report& report, const std::string& options) {
   if (study.gaps.openings != original::kOpenings) {
     command += " --openings " + quoted(visible(study.gaps.openings));
   }
+  if (report.settings.dtype != SettingsRecord().dtype) {
+    command += " --dtype " + report.settings.dtype;
+  }
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }

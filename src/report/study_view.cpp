@@ -23,9 +23,25 @@ std::string equal_or(bool equal, const std::string& otherwise) {
   return equal ? "equal" : otherwise;
 }
 
-/// Whether the two builds are those of the original.
+/// A positive number to so many digits, with commas and without an exponent: "17,600", "0.38".
+std::string in_digits(double value, int digits) {
+  const double magnitude = std::floor(std::log10(value)) + 1;
+  if (magnitude <= digits) {
+    return fmt::format("{:.{}g}", value, digits);
+  }
+  const double unit = std::pow(10, magnitude - digits);
+  std::string text = fmt::format("{:.0f}", std::round(value / unit) * unit);
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+/// Whether the two builds are those of the original, and compute in what it did.
 bool of_original_builds(const Report& report) {
-  return report.builds.size() >= 2 && plain_version(report.builds[0].torch) == original::kFirst &&
+  return report.settings.dtype == "float32" &&
+         plain_version(report.builds[0].torch) == original::kFirst &&
          plain_version(report.builds[1].torch) == original::kLast;
 }
 
@@ -276,32 +292,23 @@ std::string rate_in_words(const StudyRate& rate) {
   if (!(rate.per_million > 0)) {
     return "none";
   }
-  std::string text = fmt::format("{:.3g} in a million", rate.per_million);
+  std::string text = in_digits(rate.per_million, 3) + " in a million";
   if (rate.low && rate.high) {
-    text += fmt::format(" ({:.3g} to {:.3g})", *rate.low, *rate.high);
+    text += fmt::format(" ({} to {})", in_digits(*rate.low, 3), in_digits(*rate.high, 3));
   }
   return text;
 }
 
 std::string steps_until_one(const StudyRate& rate) {
   constexpr double kMillion = 1e6;
-  const auto steps = [](double per_million) {
-    // Two digits: more than the interval bears out.
-    const double value = kMillion / per_million;
-    const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(value)) - 1));
-    std::string digits = fmt::format("{:.0f}", std::round(value / unit) * unit);
-    for (std::size_t at = digits.size(); at > 3;) {
-      at -= 3;
-      digits.insert(at, ",");
-    }
-    return digits;
-  };
+  constexpr int kDigits = 2;  // more than the interval bears out
   if (!(rate.per_million > 0)) {
     return "–";
   }
-  std::string text = steps(rate.per_million);
+  std::string text = in_digits(kMillion / rate.per_million, kDigits);
   if (rate.low && rate.high) {
-    text += fmt::format(" ({} to {})", steps(*rate.high), steps(*rate.low));
+    text += fmt::format(" ({} to {})", in_digits(kMillion / *rate.high, kDigits),
+                        in_digits(kMillion / *rate.low, kDigits));
   }
   return text;
 }

@@ -43,6 +43,9 @@ TEST(StudyTable, ShowsNoOriginalFigureBesideAnotherMeasure) {
   report.settings.new_tokens = 4;
   EXPECT_THAT(table_of(report), Not(HasSubstr("6 of 8 first steps")));
   report = study_report();
+  report.settings.dtype = "bfloat16";
+  EXPECT_THAT(table_of(report), Not(HasSubstr("6.27")));
+  report = study_report();
   report.builds[1].torch = "2.0.0";
   EXPECT_THAT(table_of(report), Not(HasSubstr("7713")));
   EXPECT_THAT(table_of(report), Not(HasSubstr("6.27")));
@@ -79,9 +82,16 @@ TEST(StudyTable, SaysHowFarFromAFlip) {
 
 TEST(StepsUntilOne, HaveTwoDigits) {
   EXPECT_EQ(steps_until_one({12.34, {}, {}}), "81,000");
-  EXPECT_EQ(steps_until_one({300000, {}, {}}), "3");
+  EXPECT_EQ(steps_until_one({300000, {}, {}}), "3.3");
   EXPECT_EQ(steps_until_one({0.5, 0.25, 1}), "2,000,000 (1,000,000 to 4,000,000)");
   EXPECT_EQ(steps_until_one({0, {}, {}}), "–");
+}
+
+TEST(RateInWords, HasThreeDigitsAndNoExponent) {
+  EXPECT_EQ(rate_in_words({0.37951, 0.3263, 0.4411}), "0.38 in a million (0.326 to 0.441)");
+  EXPECT_EQ(rate_in_words({17557.3, {}, {}}), "17,600 in a million");
+  EXPECT_EQ(rate_in_words({1234567, {}, {}}), "1,230,000 in a million");
+  EXPECT_EQ(rate_in_words({0, {}, {}}), "none");
 }
 
 TEST(StudyVerdict, SaysWhatMovedAndHowFarFromAFlip) {
