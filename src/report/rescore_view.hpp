@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "report/verdict.hpp"
 #include "report/view.hpp"
@@ -15,5 +16,8 @@ std::string rescore_table(const View& view, bool colour, std::size_t width);
 /// Whether decoding and prefill agree; else which requests fail, from where, how regularly, and
 /// whether the text itself is wrong.
 Verdict rescore_verdict(const Report& report);
+
+/// What tells where a failure lives, or, of sound runs, what else to score.
+std::vector<Suggestion> rescore_suggestions(const Report& report);
 
 }  // namespace drift

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "report/rescore_view.hpp"
 #include "report/spelt_command.hpp"
 #include "report/study_view.hpp"
+#include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
 
@@ -249,115 +251,6 @@ void suggest_after_reveal(const Report& report, std::vector<Suggestion>& next) {
   }
 }
 
-/// Two cells of a sweep as the sides of an audit, where their difference can be one of two sides.
-std::optional<std::string> audit_of_cells(const Report& report, const SweepPair& pair) {
-  const SweepCell& a = report.sweep->cells[pair.a];
-  const SweepCell& b = report.sweep->cells[pair.b];
-  const auto value = [](const SweepCell& cell, const char* knob) {
-    const auto at = cell.knobs.find(knob);
-    return at == cell.knobs.end() ? std::string() : at->second;
-  };
-  for (const char* shared : {"batch", "cache", "dtype", "sampler"}) {
-    if (value(a, shared) != value(b, shared)) {
-      return std::nullopt;
-    }
-  }
-  // What an audit can't do.
-  for (const auto& [knob, neutral] :
-       {std::pair("load", "0"), std::pair("prompt-order", "given"), std::pair("repeats", "1"),
-        std::pair("batch-position", "0")}) {
-    if (a.knobs.contains(knob) && (value(a, knob) != neutral || value(b, knob) != neutral)) {
-      return std::nullopt;
-    }
-  }
-  if (!a.ran_as || !b.ran_as) {
-    return std::nullopt;
-  }
-  Report sides = report;
-  if (a.knobs.contains("cache")) {
-    sides.settings.cache = value(a, "cache") == "on";
-  }
-  if (a.knobs.contains("batch")) {
-    sides.settings.batch = static_cast<std::uint32_t>(std::stoul(value(a, "batch")));
-  }
-  if (a.knobs.contains("dtype")) {
-    sides.settings.dtype = value(a, "dtype");
-  }
-  if (a.knobs.contains("sampler")) {
-    sides.settings.sampler = value(a, "sampler");
-  }
-  sides.builds = {report.builds[*a.ran_as], report.builds[*b.ran_as]};
-  return audit_command(sides, {});
-}
-
-/// What the first knob that moved bits did, in an audit of two of its cells.
-void suggest_after_sweep(const Report& report, std::vector<Suggestion>& next) {
-  for (const SweepKnob& knob : report.sweep->knobs) {
-    if (!knob.differing) {
-      continue;
-    }
-    if (const auto command = audit_of_cells(report, *knob.differing)) {
-      next.push_back({fmt::format("by how much does {} move the logits, and how close is the "
-                                  "nearest token to flipping?",
-                                  visible(knob.name)),
-                      *command});
-      return;
-    }
-  }
-}
-
-/// What tells where a failure lives, or, of sound runs, what else to score.
-void suggest_after_rescore(const Report& report, std::vector<Suggestion>& next) {
-  const RescoreRecord& record = *report.rescore;
-  if (!record.decoded_by || !record.source.empty()) {
-    return;  // its text comes from elsewhere
-  }
-  Report sides = report;
-  const BuildRecord& a = report.builds[0];
-  const BuildRecord& b = report.builds[1];
-  const bool one_build = a.label == b.label && a.knobs == b.knobs && a.threads == b.threads;
-  if (one_build) {
-    sides.builds.resize(1);
-  }
-  if (hidden_by_limit(record) && record.outliers.empty()) {
-    next.push_back({"which tokens differ, by a limit that doesn't grow with the median?",
-                    audit_command(sides, {.options = "--outlier 0.001", .verb = "rescore"})});
-    return;
-  }
-  if (record.outliers.empty()) {
-    if (report.prompts != "alice-200") {
-      next.push_back(
-          {"does it hold over more text?",
-           audit_command(sides,
-                         {.options = "--prompts alice-200", .prompts = false, .verb = "rescore"})});
-    }
-    return;
-  }
-  if (report.settings.batch > 1) {
-    Report alone = sides;
-    alone.settings.batch = 1;
-    next.push_back({"does it fail where each request runs alone too?",
-                    audit_command(alone, {.options = "", .verb = "rescore"})});
-  }
-  if (report.settings.cache) {
-    next.push_back({"does it fail without the KV cache too?",
-                    audit_command(sides, {.options = "--no-cache", .verb = "rescore"})});
-  }
-  if (!one_build && next.size() < 2) {
-    next.push_back({"do both builds choose the same tokens?", audit_command(sides, {})});
-  }
-  if (next.size() > 1) {
-    return;
-  }
-  std::string command = "driftaudit sweep " + quoted(visible(report.builds[0].label));
-  append_model(report.model, command);
-  if (report.prompts != "eight") {
-    command += " --prompts " + quoted(visible(report.prompts));
-  }
-  next.push_back({"which setting moves it?",
-                  command + " --knob cache=on,off --knob threads=1,2 --one-at-a-time"});
-}
-
 }  // namespace
 
 std::vector<Suggestion> suggestions(const Report& report) {
@@ -376,12 +269,10 @@ std::vector<Suggestion> suggestions(const Report& report) {
     return next;
   }
   if (report.sweep) {
-    suggest_after_sweep(report, next);
-    return next;
+    return sweep_suggestions(report);
   }
   if (report.rescore) {
-    suggest_after_rescore(report, next);
-    return next;
+    return rescore_suggestions(report);
   }
   if (report.study) {
     return study_suggestions(report);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "driftaudit/report.hpp"
 
@@ -14,5 +15,8 @@ std::string sweep_table(const Report& report, bool colour);
 /// Which knobs move bits, what that rests on, and what to do next; first what doesn't repeat itself
 /// or failed.
 Verdict sweep_verdict(const Report& report);
+
+/// What the first knob that moved bits did, as an audit of two of its cells.
+std::vector<Suggestion> sweep_suggestions(const Report& report);
 
 }  // namespace drift

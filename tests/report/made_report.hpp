@@ -9,6 +9,9 @@ namespace drift {
 /// A step that chose `token` over the next id by `gap`.
 Step made_step(std::int32_t token, float logit, double gap);
 
+/// Model, host, settings and two builds of a report.
+void fill_head(Report& report);
+
 /// January against December on mini: two prompts in two modes; prompt 2 changes its text under
 /// sampling at step 2. Every optional key is there at least once, and every kind of number.
 Report made_report();

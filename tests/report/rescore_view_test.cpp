@@ -8,6 +8,7 @@
 namespace drift {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -129,7 +130,8 @@ TEST(RescoreVerdict, AsksWhatMovesAFailure) {
   const Verdict verdict = rescore_verdict(report);
   ASSERT_EQ(verdict.next.size(), 2U);
   EXPECT_THAT(verdict.next[0].command, HasSubstr(" --no-cache"));
-  EXPECT_THAT(verdict.next[1].command, HasSubstr("driftaudit sweep "));
+  EXPECT_THAT(verdict.next[1].command,
+              AllOf(HasSubstr("driftaudit sweep "), HasSubstr(" --check rescore")));
 }
 
 TEST(RescoreVerdict, AsksFirstWhetherRequestsOfABatchFailAlone) {
