@@ -79,7 +79,8 @@ void compare_alone(const std::vector<DecodedRequest>& batched,
                    const std::vector<DecodedRequest>& alone, RescoreRecord& record);
 
 /// The gate `--fail-on outliers`. It trips on any outlier; and, with `float32` on both sides and no
-/// limit given, where hidden_by_limit().
+/// limit given, where hidden_by_limit(); of other types, or of a file, whose type isn't known,
+/// where moreover the median is above kMostSoundMedian.
 GateRecord judge_outliers(const RescoreRecord& record, bool float32);
 
 /// What is rescored.

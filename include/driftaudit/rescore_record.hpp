@@ -94,6 +94,10 @@ double rescore_limit(double median);
 /// In float32, decoding and prefill differ by far less than this.
 inline constexpr double kLeastRescoreLimit = 1e-3;
 
+/// A median |Δ| that decoding and prefill of no type have where both are sound: a bfloat16 logit of
+/// 64 to 128 has steps of 0.5.
+inline constexpr double kMostSoundMedian = 1;
+
 /// Whether the median is so large that a limit taken from it hides what fails. A coarser type than
 /// float32 may be as far apart and sound.
 bool hidden_by_limit(const RescoreRecord& record);

@@ -151,7 +151,7 @@ GateRecord judge_outliers(const RescoreRecord& record, bool float32) {
     gate.tripped = true;
     gate.finding = fmt::format("{} of {} token{} outlying", count, record.scored.size(),
                                record.scored.size() == 1 ? " is" : "s are");
-  } else if (float32 && hidden_by_limit(record)) {
+  } else if (hidden_by_limit(record) && (float32 || median > kMostSoundMedian)) {
     gate.tripped = true;
     gate.finding =
         fmt::format("the median |Δ| is {:.3g}: the limit, 50 times that, hides what fails", median);

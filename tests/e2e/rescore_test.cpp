@@ -261,6 +261,15 @@ TEST_F(Rescore, ScoresWhatAFileHolds) {
   EXPECT_THAT(found.out, HasSubstr("request r4: step 17 alone"));
 }
 
+TEST_F(Rescore, TripsOnAFileThatIsWrongThroughout) {
+  ASSERT_EQ(rescore({january()}).status, 0);
+  json line = served()[0];
+  for (json& logprob : line["logprobs"]) {
+    logprob = logprob.get<double>() - 20;
+  }
+  EXPECT_EQ(score_file({line}).status, 1);
+}
+
 TEST_F(Rescore, NamesAnswersThatWereSwapped) {
   ASSERT_EQ(rescore({january()}).status, 0);
   std::vector<json> lines = served();

@@ -145,6 +145,9 @@ TEST(Rescore, SaysWhereTheLimitHidesThatAllIsOff) {
   EXPECT_TRUE(judge_outliers(record, true).tripped);
   EXPECT_FALSE(judge_outliers(record, false).tripped) << "a coarser type may be as far apart";
   EXPECT_FALSE(judge_outliers(record_of(requests, 1), true).tripped) << "the limit was given";
+  RescoreRecord far = record;
+  far.spread.front().median = 1.5;
+  EXPECT_TRUE(judge_outliers(far, false).tripped) << "but not that far";
 }
 
 TEST(Rescore, NamesThePeriodOfFailingRequests) {
