@@ -10,10 +10,6 @@
 
 namespace drift {
 
-/// The middle value, or the mean of the two middle ones; nothing of no values. Values that aren't
-/// finite have no part in it.
-std::optional<double> median(std::vector<double> values);
-
 /// Whether each step repeats what went before: for some period of at most 32 tokens, the last 8
 /// tokens up to it, or the last period if that is longer, are those of one period earlier.
 std::vector<bool> steps_in_loop(const std::vector<std::int32_t>& tokens);

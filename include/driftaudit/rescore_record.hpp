@@ -87,6 +87,12 @@ struct RescoreRecord {
   std::vector<RescoredToken> outliers;
 };
 
+/// |Δ| of a token: how far its log-probabilities are apart.
+double delta_of(const RescoredToken& token);
+
+/// Whether |Δ| makes an outlier: it is above the limit, or not finite.
+bool is_outlier(double delta, double limit);
+
 /// max(kLeastRescoreLimit, 50 × the median): what an outlier's |Δ| is above unless somebody says
 /// otherwise. `median` is of all finite |Δ|.
 double rescore_limit(double median);

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "driftaudit/order_statistics.hpp"
+
 namespace drift {
 namespace {
 
@@ -65,12 +67,6 @@ void add_difference(PromptComparison& prompt, std::uint32_t step,
   }
   prompt.ties += difference.gap_a == 0 || difference.gap_b == 0 ? 1 : 0;
   prompt.gap_changes_unknown += !difference.same && !difference.gap_change ? 1 : 0;
-}
-
-/// The value of which `percent` of all are at or below, by nearest rank. `sorted` isn't empty.
-double percentile(const std::vector<double>& sorted, std::size_t percent) {
-  const std::size_t rank = (sorted.size() * percent + 99) / 100;
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
 void add_prompt(Summary& summary, const PromptComparison& prompt) {

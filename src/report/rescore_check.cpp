@@ -7,11 +7,6 @@
 namespace drift {
 namespace {
 
-bool is_outlying(const RescoredToken& token, double limit) {
-  const double delta = std::abs(token.logprob_decode - token.logprob_prefill);
-  return !std::isfinite(delta) || delta > limit;
-}
-
 bool same_place(const RescoredToken& a, const RescoredToken& b) {
   return a.mode == b.mode && a.prompt == b.prompt && a.step == b.step && a.token == b.token;
 }
@@ -49,7 +44,7 @@ void check_outliers(const Place& place, const RescoreRecord& record) {
   const Place outliers(place, "outliers");
   std::size_t at = 0;
   for (const RescoredToken& token : record.scored) {
-    if (!is_outlying(token, record.limit)) {
+    if (!is_outlier(delta_of(token), record.limit)) {
       continue;
     }
     if (at >= record.outliers.size() || !same_place(token, record.outliers[at])) {
@@ -63,6 +58,12 @@ void check_outliers(const Place& place, const RescoreRecord& record) {
 }
 
 }  // namespace
+
+double delta_of(const RescoredToken& token) {
+  return std::abs(token.logprob_decode - token.logprob_prefill);
+}
+
+bool is_outlier(double delta, double limit) { return !std::isfinite(delta) || delta > limit; }
 
 double rescore_limit(double median) {
   constexpr double kTimesMedian = 50;

@@ -120,10 +120,6 @@ std::string positions_table(const RescoreRecord& record, bool colour) {
   return columns.text(colour);
 }
 
-double delta_of(const RescoredToken& token) {
-  return std::abs(token.logprob_decode - token.logprob_prefill);
-}
-
 std::string rank_in_words(const RescoredToken& token) {
   return token.rank == 1 ? "the prefill's highest"
                          : fmt::format("rank {} in the prefill, {} below its highest", token.rank,

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "driftaudit/order_statistics.hpp"
 #include "driftaudit/rescore.hpp"
 
 #include "rescore/spread.hpp"
@@ -16,10 +17,6 @@ ScoredText text_of(const DecodedRequest& request) {
   ScoredText text{request.prompt_ids, request.prompt_ids.size()};
   text.ids.insert(text.ids.end(), request.tokens.begin(), request.tokens.end());
   return text;
-}
-
-double delta_of(const RescoredToken& token) {
-  return std::abs(token.logprob_decode - token.logprob_prefill);
 }
 
 /// Whether a token of this mode can't come from the prefill's logits.
@@ -57,15 +54,15 @@ void score_all(const std::vector<DecodedRequest>& requests, const TextScorer& sc
 }
 
 /// Once the limit is known: what lies above it, whole and by position.
-void judge_tokens(const std::vector<DecodedRequest>& requests, const RescoreOptions& options,
-                  RescoreRecord& record) {
+void judge_tokens(const std::vector<DecodedRequest>& requests, const std::vector<double>& deltas,
+                  const RescoreOptions& options, RescoreRecord& record) {
   std::map<std::string, std::vector<double>> parts;
   std::size_t at = 0;
   for (const DecodedRequest& request : requests) {
     const auto steps = static_cast<std::uint32_t>(request.tokens.size());
     for (std::uint32_t step = 1; step <= steps; ++step, ++at) {
       const RescoredToken& token = record.scored[at];
-      const double delta = delta_of(token);
+      const double delta = deltas[at];
       parts[part_of(step, steps)].push_back(delta);
       record.non_finite += std::isfinite(delta) ? 0 : 1;
       if (is_outlier(delta, record.limit)) {
@@ -74,7 +71,7 @@ void judge_tokens(const std::vector<DecodedRequest>& requests, const RescoreOpti
       }
     }
   }
-  record.spread.push_back(spread_of("all", all_deltas(record.scored), record.limit));
+  record.spread.push_back(spread_of("all", deltas, record.limit));
   for (const char* part : {"early", "middle", "late"}) {
     if (parts.contains(part)) {
       record.spread.push_back(spread_of(part, parts[part], record.limit));
@@ -109,8 +106,8 @@ RescoredRequest judged(const DecodedRequest& request, const std::vector<double>&
   return judged;
 }
 
-void judge_requests(const std::vector<DecodedRequest>& requests, RescoreRecord& record) {
-  const std::vector<double> deltas = all_deltas(record.scored);
+void judge_requests(const std::vector<DecodedRequest>& requests, const std::vector<double>& deltas,
+                    RescoreRecord& record) {
   std::vector<std::uint32_t> failing;
   auto begin = deltas.begin();
   for (const DecodedRequest& request : requests) {
@@ -133,12 +130,11 @@ RescoreRecord rescore(const std::vector<DecodedRequest>& requests, const TextSco
                       const RescoreOptions& options) {
   RescoreRecord record;
   score_all(requests, scorer, record);
-  std::vector<double> finite = all_deltas(record.scored);
-  std::erase_if(finite, [](double delta) { return !std::isfinite(delta); });
+  const std::vector<double> deltas = all_deltas(record.scored);
   record.limit_given = options.outlier.has_value();
-  record.limit = options.outlier.value_or(rescore_limit(median_of(finite)));
-  judge_tokens(requests, options, record);
-  judge_requests(requests, record);
+  record.limit = options.outlier.value_or(rescore_limit(median(deltas).value_or(0)));
+  judge_tokens(requests, deltas, options, record);
+  judge_requests(requests, deltas, record);
   find_swaps(requests, scorer, options, record);
   return record;
 }

@@ -3,29 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driftaudit/order_statistics.hpp"
+
 namespace drift {
 namespace {
 
 constexpr std::uint32_t kPartSteps = 10;
 
-/// The smallest value that at least this share of them doesn't exceed. `values` rise and are some.
-double nearest_rank(const std::vector<double>& values, double share) {
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(rank, 1) - 1];
-}
-
 }  // namespace
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-bool is_outlier(double delta, double limit) { return !std::isfinite(delta) || delta > limit; }
 
 RescoreSpread spread_of(const std::string& part, const std::vector<double>& deltas, double limit) {
   RescoreSpread spread;
@@ -40,8 +25,8 @@ RescoreSpread spread_of(const std::string& part, const std::vector<double>& delt
   }
   if (!finite.empty()) {
     std::sort(finite.begin(), finite.end());
-    spread.median = median_of(finite);
-    spread.p99 = nearest_rank(finite, 0.99);
+    spread.median = *median(finite);
+    spread.p99 = percentile(finite, 99);
     spread.max = finite.back();
   }
   return spread;

@@ -9,14 +9,8 @@
 
 namespace drift {
 
-/// Of no number 0; of an even count the mean of the two in the middle.
-double median_of(std::vector<double> values);
-
 /// The figures of the finite ones among |Δ|; outliers are those above the limit or not finite.
 RescoreSpread spread_of(const std::string& part, const std::vector<double>& deltas, double limit);
-
-/// Whether |Δ| makes an outlier.
-bool is_outlier(double delta, double limit);
 
 /// "early", "middle" or "late": where step `step` of `steps` belongs, both from 1. At most ten
 /// steps, and at most half of them, are early; as many are late.

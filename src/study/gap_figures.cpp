@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/order_statistics.hpp"
 #include "driftaudit/step_difference.hpp"
 
 namespace drift {
@@ -128,16 +129,6 @@ void add_changes(const std::vector<std::vector<const Run*>>& runs, StudyGaps& ga
 }
 
 }  // namespace
-
-std::optional<double> median(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return !std::isfinite(value); });
-  if (values.empty()) {
-    return std::nullopt;
-  }
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 std::vector<bool> steps_in_loop(const std::vector<std::int32_t>& tokens) {
   std::vector<bool> looping(tokens.size(), false);

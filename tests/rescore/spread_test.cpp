@@ -9,12 +9,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-TEST(Median, IsTheMiddleOrTheMeanOfTheTwoThere) {
-  EXPECT_EQ(median_of({3, 1, 2}), 2);
-  EXPECT_EQ(median_of({4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median_of({}), 0);
-}
-
 TEST(Spread, TakesThe99thPercentileByNearestRank) {
   std::vector<double> deltas;
   for (int i = 1; i <= 200; ++i) {

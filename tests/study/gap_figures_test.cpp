@@ -33,13 +33,6 @@ StudyGaps figures_of(const std::vector<Report>& answers, std::uint32_t tokens) {
   return gap_figures(runs, "openings", tokens);
 }
 
-TEST(Median, IsTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
-  EXPECT_EQ(median({}), std::nullopt);
-  EXPECT_EQ(median({std::nan(""), 1, std::numeric_limits<double>::infinity(), 2, 3}), 2);
-}
-
 TEST(StepsInLoop, AreThoseThatRepeatEightTokensOrALongerPeriod) {
   std::vector<std::int32_t> tokens(20);
   std::iota(tokens.begin(), tokens.end(), 0);
