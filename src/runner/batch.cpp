@@ -63,7 +63,7 @@ void BatchFrames::add(std::size_t row, wire::Step step) {
 
 void BatchFrames::end(std::size_t row, wire::TaskEnd end) {
   end.task = waiting_[row].task;
-  waiting_[row].end.push_back(end);
+  waiting_[row].end = end;
   send_ready();
 }
 
@@ -74,10 +74,10 @@ void BatchFrames::send_ready() {
       channel_.send(wire::FrameKind::kStep, step);
     }
     frames.steps.clear();
-    if (frames.end.empty()) {
+    if (!frames.end) {
       return;
     }
-    channel_.send(wire::FrameKind::kTaskEnd, frames.end[0]);
+    channel_.send(wire::FrameKind::kTaskEnd, *frames.end);
     ++sending_;
   }
 }

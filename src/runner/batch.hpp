@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <ATen/ATen.h>
 
 #include "channel.hpp"
 #include "faults.hpp"
+#include "generation.hpp"
 #include "gpt2.hpp"
 #include "plant.hpp"
 #include "sampling.hpp"
@@ -65,7 +67,7 @@ class BatchFrames {
   struct Frames {
     std::uint32_t task = 0;  ///< under whose id they go out
     std::vector<wire::Step> steps;
-    std::vector<wire::TaskEnd> end;  ///< at most one
+    std::optional<wire::TaskEnd> end;
   };
 
   void send_ready();
@@ -130,7 +132,8 @@ class BatchRunner {
     std::vector<Choice> choices(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i].ended) {
-        choices[i] = choice(rows_[i], step, row_of(last, i));
+        choices[i] =
+            chosen_token(*rows_[i].task, step, row_of(last, i), rows_[i].generator, faults_);
       }
     }
     const double share = stopwatch.stop() / static_cast<double>(running());
@@ -158,34 +161,16 @@ class BatchRunner {
     }
   }
 
-  Choice choice(Row& row, std::uint32_t step, const at::Tensor& logits) {
-    const wire::Task& task = *row.task;
-    if (plants(faults_, Fault::Kind::kDraw, task.id, step)) {
-      at::rand({1}, row.generator, at::TensorOptions(at::kFloat));
-    }
-    Choice result = task.mode == wire::Mode::kSample
-                        ? sampled_token(logits, task, step, row.generator)
-                        : Choice{greedy_token(logits), {}};
-    if (plants(faults_, Fault::Kind::kSecond, task.id, step)) {
-      result.token = second_token(logits);
-    }
-    return result;
-  }
-
   /// Ends the rows for which `next` is the last token; `length`: the padded context's, with it.
   void end_rows(std::uint32_t step, const std::vector<std::int32_t>& next, std::int64_t length,
                 BatchFrames& frames) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const wire::Task& task = *rows_[i].task;
       if (rows_[i].ended) {
         continue;
       }
-      if (next[i] == task.end_of_text) {
-        end(i, wire::Stopped::kEndOfText, frames);
-      } else if (step == task.new_tokens) {
-        end(i, wire::Stopped::kLength, frames);
-      } else if (length > model_.context_length()) {
-        end(i, wire::Stopped::kContext, frames);
+      if (const auto why =
+              reason_to_stop(*rows_[i].task, step, next[i], length, model_.context_length())) {
+        end(i, *why, frames);
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "cache_faults.hpp"
 #include "calls.hpp"
 #include "faults.hpp"
+#include "generation.hpp"
 #include "gpt2.hpp"
 #include "plant.hpp"
 #include "sampling.hpp"
@@ -74,14 +75,7 @@ class TaskRunner {
         cache = {};
       }
       const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
-      if (plants(faults_, Fault::Kind::kDraw, task.id, n)) {
-        at::rand({1}, generator, at::TensorOptions(at::kFloat));
-      }
-      Choice choice = task.mode == wire::Mode::kSample ? sampled_token(last, task, n, generator)
-                                                       : Choice{greedy_token(last), {}};
-      if (plants(faults_, Fault::Kind::kSecond, task.id, n)) {
-        choice.token = second_token(last);
-      }
+      const Choice choice = chosen_token(task, n, last, generator, faults_);
       stopwatch_.stop();
       const auto given = given_token(task, n);
       send_step(task, n, choice, given, last);
@@ -90,16 +84,14 @@ class TaskRunner {
       if (next < 0) {
         return wire::Stopped::kFed;
       }
-      if (next == task.end_of_text) {
-        return wire::Stopped::kEndOfText;
-      }
       first = task.cache ? context.size() : 0;
       context.push_back(next);
-      if (n < task.new_tokens && context.size() > context_limit()) {
-        return wire::Stopped::kContext;
+      const auto length = static_cast<std::int64_t>(context.size());
+      if (const auto why = reason_to_stop(task, n, next, length, model_.context_length())) {
+        return *why;
       }
     }
-    return wire::Stopped::kLength;
+    return wire::Stopped::kLength;  // without a step
   }
 
   wire::Stopped score(const wire::Task& task) {
@@ -203,8 +195,7 @@ struct LoadedModel {
 };
 
 void run_model_task(const wire::Task& task, const LoadedModel& loaded,
-                    const std::vector<Fault>& faults, CacheFaults& cache_faults, Channel& channel) {
-  const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
+                    const std::vector<Fault>& faults, const FaultTap& fault_tap, Channel& channel) {
   if (!task.trace.steps.empty()) {
     if (loaded.model.dtype() != at::kFloat) {
       throw std::runtime_error(std::string("only a float32 pass can be traced, not one in ") +
@@ -220,11 +211,10 @@ void run_model_task(const wire::Task& task, const LoadedModel& loaded,
 }
 
 void run_batch(const Batch& batch, const LoadedModel& loaded, const std::vector<Fault>& faults,
-               CacheFaults& cache_faults, Channel& channel) {
+               const FaultTap& fault_tap, Channel& channel) {
   if (faults.empty()) {
     BatchRunner(loaded.model, PlainTap{}, faults, channel).run(batch);
   } else {
-    const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
     BatchRunner(loaded.model, fault_tap, faults, channel).run(batch);
   }
 }
@@ -235,6 +225,7 @@ void run_job(const wire::Job& job, Channel& channel) {
   const c10::NoGradGuard no_grad;
   const std::vector<Fault> faults = parse_faults(job.fault);
   CacheFaults cache_faults(faults);
+  const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
   std::optional<LoadedModel> loaded;
   if (!job.weights.empty()) {
     loaded.emplace(job.weights, job.dtype);
@@ -248,11 +239,11 @@ void run_job(const wire::Job& job, Channel& channel) {
       throw std::runtime_error("task " + std::to_string(task.id) + " needs a model's weights");
     }
     if (task.batch != 0) {
-      run_batch(batch, *loaded, faults, cache_faults, channel);
+      run_batch(batch, *loaded, faults, fault_tap, channel);
     } else if (task.mode == wire::Mode::kOperation) {
       run_operation(task, faults, channel);
     } else {
-      run_model_task(task, *loaded, faults, cache_faults, channel);
+      run_model_task(task, *loaded, faults, fault_tap, channel);
     }
   }
 }

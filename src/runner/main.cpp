@@ -23,6 +23,7 @@
 #include "conditions.hpp"
 #include "job.hpp"
 #include "memory_limit.hpp"
+#include "operations.hpp"
 #include "wire.hpp"
 
 namespace drift::runner {
@@ -65,10 +66,8 @@ void serve(Channel& channel) {
   channel.send(wire::FrameKind::kDone, wire::Done{peak_memory_bytes()});
 }
 
-/// The first line: torch's exceptions carry a stack trace after it.
 wire::Failure failure_of(const std::exception& error, std::uint64_t memory_limit) {
-  const std::string text = error.what();
-  return {out_of_memory(error, memory_limit) + text.substr(0, text.find('\n'))};
+  return {out_of_memory(error, memory_limit) + first_line(error)};
 }
 
 int run() {

@@ -68,9 +68,6 @@ std::string type_of(const Tensors& inputs) {
              : std::string(" in ") + dtype_name(input->scalar_type());
 }
 
-/// torch's reasons carry a stack trace after the first line.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 AppliedOperation with_count(std::size_t count, AppliedOperation apply) {
   return [count, apply = std::move(apply)](const Tensors& inputs) {
     if (inputs.size() != count) {
@@ -82,6 +79,11 @@ AppliedOperation with_count(std::size_t count, AppliedOperation apply) {
 }
 
 }  // namespace
+
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
 
 AppliedOperation standalone_operation(const std::string& name) {
   for (const NamedOperation& operation : kOperations) {
@@ -99,7 +101,7 @@ AppliedOperation standalone_operation(const std::string& name) {
 OperationRefusal::OperationRefusal(const std::string& name, const Tensors& inputs,
                                    const std::exception& reason)
     : std::runtime_error("operation \"" + name + "\" refuses " + sizes_of(inputs) +
-                         type_of(inputs) + ": " + first_line(reason.what())) {}
+                         type_of(inputs) + ": " + first_line(reason)) {}
 
 at::Tensor apply_named(const std::string& name, const AppliedOperation& operation,
                        const Tensors& inputs) {

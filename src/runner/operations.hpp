@@ -34,6 +34,9 @@ using AppliedOperation = std::function<at::Tensor(const Tensors&)>;
 /// naming it: there is none, or this build or CPU lacks it.
 AppliedOperation standalone_operation(const std::string& name);
 
+/// What went wrong, without the stack trace that torch puts on the lines after the first.
+std::string first_line(const std::exception& error);
+
 /// What an operation made of its inputs instead of a result: its name, the inputs' sizes, their
 /// type where it isn't float32, and the first line of the reason.
 class OperationRefusal : public std::runtime_error {
