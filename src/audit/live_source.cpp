@@ -58,10 +58,7 @@ class LiveSource : public StepSource {
     }
     auto step = expect_event<wire::Step>(std::move(event), label_);
     require_own(step.task);
-    if (step.logits.size() != vocabulary_) {
-      throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}", label_,
-                                step.logits.size(), vocabulary_));
-    }
+    require_logits(step, vocabulary_, label_);
     ++steps_;
     Step kept = reduce_step(step.token, step.logits, keep_top_, step.given);
     kept.draw_digest = step.draw_digest;
@@ -74,10 +71,7 @@ class LiveSource : public StepSource {
   void feed(std::int32_t token) override { runner_.feed(token); }
 
   void finish(BuildRecord& record) override {
-    const auto done = expect_event<wire::Done>(runner_.next(), label_);
-    record.peak_memory_bytes = done.peak_memory_bytes;
-    record.tokens_per_second = seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0;
-    record.log = runner_.log_tail();
+    record_end(runner_, label_, steps_, seconds_, record);
   }
 
   std::optional<std::string> text() const override { return std::nullopt; }

@@ -98,6 +98,21 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
   return job;
 }
 
+void require_logits(const wire::Step& step, std::size_t vocabulary, const std::string& label) {
+  if (step.logits.size() != vocabulary) {
+    throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}", label,
+                              step.logits.size(), vocabulary));
+  }
+}
+
+void record_end(RunnerProcess& runner, const std::string& label, std::uint64_t steps,
+                double seconds, BuildRecord& record) {
+  const auto done = expect_event<wire::Done>(runner.next(), label);
+  record.peak_memory_bytes = std::max(record.peak_memory_bytes, done.peak_memory_bytes);
+  record.tokens_per_second = seconds > 0 ? static_cast<double>(steps) / seconds : 0;
+  record.log = runner.log_tail();
+}
+
 std::vector<Trace> trace_first_prompts(const AuditRequest& request, const Model& model,
                                        Progress& progress) {
   const std::vector<wire::Task> tasks =

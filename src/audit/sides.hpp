@@ -19,6 +19,14 @@ RunnerLaunch launch_of(const Side& side, std::string label, double timeout_secon
 RunnerLaunch launch_of(const AuditRequest& request, std::size_t side);
 wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> tasks);
 
+/// Errors (trouble): a step hasn't as many logits as the vocabulary.
+void require_logits(const wire::Step& step, std::size_t vocabulary, const std::string& label);
+
+/// Takes a runner's Done and records what its process came to; of several processes the largest
+/// memory.
+void record_end(RunnerProcess& runner, const std::string& label, std::uint64_t steps,
+                double seconds, BuildRecord& record);
+
 /// A step without its logits: all that repeatability is judged by.
 struct TracedStep {
   std::string mode;

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/byte_count.hpp"
+#include "base/whole_number.hpp"
 
 namespace drift {
 namespace {
 
 constexpr std::array kAlignments = {"64", "32", "16", "8", "4"};
 
+/// 0 of what isn't one from 1 to kMost.
 std::uint32_t number(const std::string& text) {
-  std::uint32_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && text[0] != '0' ? value : 0;
+  constexpr std::uint64_t kMost = 1024;
+  const std::uint64_t value = whole_number_in(text).value_or(0);
+  return value <= kMost ? static_cast<std::uint32_t>(value) : 0;
 }
 
 }  // namespace
@@ -30,10 +30,7 @@ const std::vector<std::string>& condition_names() {
 
 std::string problem_of_condition(const std::string& name, const std::string& value) {
   if (name == "interop-threads") {
-    const std::uint32_t threads = number(value);
-    return threads >= 1 && threads <= 1024
-               ? ""
-               : fmt::format("\"{}\" is not a number from 1 to 1024", value);
+    return number(value) > 0 ? "" : fmt::format("\"{}\" is not a number from 1 to 1024", value);
   }
   if (name == "memory-limit") {
     return value == "none" || parsed_bytes(value)

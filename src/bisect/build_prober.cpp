@@ -48,10 +48,7 @@ BuildProber::BuildProber(const std::vector<Candidate>& candidates, const Questio
       progress_(progress),
       store_(std::make_unique<ProbeStore>(
           "bisect", question_key(candidates, question, circumstances), progress)) {
-  if (const std::size_t kept = store_->kept(); kept > 0) {
-    progress_.note(fmt::format("going on where an earlier run stopped: {} {} at hand", kept,
-                               kept == 1 ? "answer is" : "answers are"));
-  }
+  store_->note_kept("answer", progress);
 }
 
 BuildProber::~BuildProber() = default;

@@ -70,6 +70,13 @@ std::size_t ProbeStore::kept() const {
   return count;
 }
 
+void ProbeStore::note_kept(const std::string& noun, Progress& progress) const {
+  if (const std::size_t count = kept(); count > 0) {
+    progress.note(fmt::format("going on where an earlier run stopped: {} {}{} at hand", count, noun,
+                              count == 1 ? " is" : "s are"));
+  }
+}
+
 std::optional<Report> ProbeStore::answer(const std::string& name) const {
   const fs::path file = path(kAnswer, name);
   if (!fs::exists(file)) {

@@ -29,6 +29,8 @@ class ProbeStore {
 
   /// How many answers it holds.
   std::size_t kept() const;
+  /// Says how many, if there are any; `noun` is what one of them is called.
+  void note_kept(const std::string& noun, Progress& progress) const;
 
   /// An answer by its name; nothing when there is none, or a damaged one, or its
   /// logits are.
@@ -66,5 +68,18 @@ void throw_if_disk_full(const Error& failure);
 
 /// An interruption of work whose answers are kept.
 [[noreturn]] void throw_resumable(const Error& interruption);
+
+/// Does such work: what interrupts it is thrown by throw_resumable().
+template <class Work>
+auto resumable(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.is_interruption()) {
+      throw_resumable(error);
+    }
+    throw;
+  }
+}
 
 }  // namespace drift

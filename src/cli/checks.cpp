@@ -1,21 +1,19 @@
 #include "cli/checks.hpp"
 
-#include <charconv>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "base/byte_count.hpp"
+#include "base/whole_number.hpp"
 
 namespace drift {
 
 OptionCheck whole_number(std::uint64_t least, std::uint64_t most) {
   return [=](const std::string& text) -> std::string {
-    std::uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    const bool leading_zero = text.size() > 1 && text[0] == '0';
-    if (error != std::errc() || stop != end || leading_zero || value < least || value > most) {
+    const std::optional<std::uint64_t> value = whole_number_in(text);
+    if (!value || *value < least || *value > most) {
       return fmt::format("{}: not a whole number from {} to {}", text, least, most);
     }
     return {};

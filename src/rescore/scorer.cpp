@@ -42,10 +42,7 @@ class ScoringRun {
     for (const ScoredText& text : texts_) {
       scores.push_back(score(text, progress));
     }
-    const auto done = expect_event<wire::Done>(runner_.next(), label_);
-    record.peak_memory_bytes = std::max(record.peak_memory_bytes, done.peak_memory_bytes);
-    record.tokens_per_second = seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0;
-    record.log = runner_.log_tail();
+    record_end(runner_, label_, steps_, seconds_, record);
     progress.finish();
     return scores;
   }
@@ -63,10 +60,7 @@ class ScoringRun {
     std::vector<TokenScore> scores;
     for (std::size_t at = 1; at < text.ids.size(); ++at) {
       const auto step = expect_event<wire::Step>(runner_.next(), label_);
-      if (step.logits.size() != vocabulary_) {
-        throw trouble(fmt::format("{}: the runner sent {} logits for a vocabulary of {}", label_,
-                                  step.logits.size(), vocabulary_));
-      }
+      require_logits(step, vocabulary_, label_);
       if (at >= text.first) {
         scores.push_back(token_score(step.logits, text.ids[at]));
       }

@@ -53,10 +53,7 @@ class Study {
         run_(run),
         progress_(progress),
         store_("study", sha256_hex(request.identity).substr(0, 24), progress) {
-    if (const std::size_t kept = store_.kept(); kept > 0) {
-      progress_.note(fmt::format("going on where an earlier run stopped: {} answer{} at hand", kept,
-                                 kept == 1 ? " is" : "s are"));
-    }
+    store_.note_kept("answer", progress);
     report_.kind = "study";
     report_.tool = request.base.tool;
     report_.created = utc_now();
@@ -296,16 +293,11 @@ const char* condition_name(StudyCondition condition) {
 
 Report run_study(const StudyRequest& request, const StudyRunner& run, Progress& progress) {
   Study study(request, run, progress);
-  try {
+  return resumable([&] {
     Report report = study.run();
     study.done();
     return report;
-  } catch (const Error& error) {
-    if (error.is_interruption()) {
-      throw_resumable(error);
-    }
-    throw;
-  }
+  });
 }
 
 }  // namespace drift

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -11,6 +10,8 @@
 #include "driftaudit/conditions.hpp"
 #include "driftaudit/error.hpp"
 #include "driftaudit/runner_process.hpp"
+
+#include "base/whole_number.hpp"
 
 namespace drift {
 namespace {
@@ -51,11 +52,8 @@ std::vector<std::string> split_values(const std::string& text, std::string_view 
 }
 
 bool is_number(const std::string& value, std::uint32_t least, std::uint32_t most) {
-  std::uint32_t count = 0;
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, count);
-  const bool leading_zero = value.size() > 1 && value[0] == '0';
-  return error == std::errc() && stop == end && !leading_zero && count >= least && count <= most;
+  const std::optional<std::uint64_t> number = whole_number_in(value);
+  return number && *number >= least && *number <= most;
 }
 
 /// What a named knob says of a value; empty: it takes it.

@@ -74,10 +74,7 @@ class Sweep {
         store_("sweep", sweep_key(request), progress),
         cells_(request.cells.size()),
         outcomes_(request.cells.size()) {
-    if (const std::size_t kept = store_.kept(); kept > 0) {
-      progress_.note(fmt::format("going on where an earlier run stopped: {} run{} at hand", kept,
-                                 kept == 1 ? " is" : "s are"));
-    }
+    store_.note_kept("run", progress);
   }
 
   std::vector<CellOutcome> outcomes() {
@@ -324,18 +321,13 @@ Report report_of(const SweepRequest& request, const std::vector<CellOutcome>& ou
 Report run_sweep(const SweepRequest& request, const CellRunner& run, const CellRescorer& rescore,
                  Progress& progress) {
   Sweep sweep(request, run, rescore, progress);
-  try {
+  return resumable([&] {
     const std::vector<CellOutcome> outcomes = sweep.outcomes();
     require_some(outcomes);
     Report report = report_of(request, outcomes);
     sweep.done();
     return report;
-  } catch (const Error& error) {
-    if (error.is_interruption()) {
-      throw_resumable(error);
-    }
-    throw;
-  }
+  });
 }
 
 }  // namespace drift
