@@ -49,6 +49,8 @@ struct SweepRequest {
   std::string tool;                  ///< for the report
   unsigned jobs = 1;                 ///< runner processes at work at once
   std::filesystem::path keep_cells;  ///< the folder for the cells' reports, or empty
+  /// What rescoring depends on besides the answer, as text: its limit.
+  std::string rescoring;
   /// Everything that answers depend on besides the cells' values, as text: builds, model, prompts,
   /// settings, variables, the runner's sources, the machine.
   std::string identity;

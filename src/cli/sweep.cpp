@@ -201,6 +201,7 @@ Report sweep(const SweepOptions& options, SweepRequest request, Progress& progre
   };
   CellRescorer rescorer;
   if (options.check == "rescore") {
+    request.rescoring = options.outlier ? fmt::format("{}", *options.outlier) : "";
     rescorer = [&](std::size_t index, const Report& answer) {
       const PlannedCell& cell = request.cells.at(index);
       RescoreRequest asked;

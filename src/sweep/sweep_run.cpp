@@ -147,7 +147,8 @@ class Sweep {
     std::optional<Report> rescored;
     if (answer && rescore_ && turn.number == 0) {
       rescored = answer_by(
-          name_of(turn) + " rescored", [&] { return rescore_(turn.cell, *answer); }, failure);
+          name_of(turn) + " rescored " + request_.rescoring,
+          [&] { return rescore_(turn.cell, *answer); }, failure);
     }
     const std::lock_guard lock(mutex_);
     CellState& cell = cells_[turn.cell];

@@ -11,6 +11,7 @@ namespace {
 TEST(Median, IsTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
   EXPECT_EQ(median({}), std::nullopt);
   EXPECT_EQ(median({std::nan(""), 1, std::numeric_limits<double>::infinity(), 2, 3}), 2);
 }

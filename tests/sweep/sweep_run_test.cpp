@@ -248,6 +248,16 @@ TEST_F(SweepRun, RescoresNothingAgainThatItHasScored) {
   EXPECT_THAT(rescored_, ElementsAre(0, 1, 2, 3));
 }
 
+TEST_F(SweepRun, RescoresAgainByAnotherLimitWithoutRunningAgain) {
+  rescore_words();
+  interrupt_at(4);
+  forget_runs();
+  request_.rescoring = "0.5";
+  sweep();
+  EXPECT_THAT(rescored_, ElementsAre(0, 1, 0, 1, 2, 3));
+  EXPECT_THAT(runs_, ElementsAre(2, 2, 3, 3));
+}
+
 TEST_F(SweepRun, FailsACellThatCantBeScored) {
   rescore_words();
   unscored_ = 1;
