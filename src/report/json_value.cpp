@@ -195,6 +195,14 @@ const char* kind_name(JsonValue::Kind kind) {
   return "";
 }
 
+void require_index(const Place& parent, const char* list, std::size_t i, const char* key,
+                   std::optional<std::uint64_t> index, std::size_t size) {
+  if (index && *index >= size) {
+    const Place list_place(parent, list);
+    throw Place(Place(list_place, i), key).error("there is none of that index");
+  }
+}
+
 std::string Place::pointer() const {
   return parent_ == nullptr ? "" : parent_->pointer() + "/" + key_;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,11 @@ class Place {
   const Place* parent_ = nullptr;
   std::string key_;
 };
+
+/// An index that item `i` of `parent`'s list holds under `key`: refused where it isn't below
+/// `size`. Errors (usage), with the place.
+void require_index(const Place& parent, const char* list, std::size_t i, const char* key,
+                   std::optional<std::uint64_t> index, std::size_t size);
 
 /// What read_json() hands out as soon as it is complete, so that a report's steps, nearly all of
 /// it, never stand in memory as JsonValues.

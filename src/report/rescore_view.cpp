@@ -174,7 +174,7 @@ std::string limit_in_words(const RescoreRecord& record) {
     return fmt::format("{} (--outlier)", short_number(record.limit));
   }
   return fmt::format("{} ({})", short_number(record.limit),
-                     record.limit > 1e-3 ? "50 × the median" : "the least there is");
+                     record.limit > kLeastRescoreLimit ? "50 × the median" : "the least there is");
 }
 
 std::string rescore_headline(const RescoreRecord& record) {

@@ -274,8 +274,6 @@ std::string sampled_table(const StudySampled& sampled) {
 
 }  // namespace
 
-std::string plain_version(const std::string& torch) { return torch.substr(0, torch.find('+')); }
-
 std::string pair_name(const StudyPair& pair) {
   if (pair.what == "upgrade") {
     return fmt::format("the upgrade, {}", pair.mode == "sample" ? "sampled"

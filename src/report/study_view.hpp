@@ -21,9 +21,6 @@ std::vector<Suggestion> study_suggestions(const Report& report);
 /// "the upgrade, greedy", "generic kernels": what a pair of a study compares.
 std::string pair_name(const StudyPair& pair);
 
-/// The release a build is of: "1.10.1" of "1.10.1+cu102".
-std::string plain_version(const std::string& torch);
-
 /// "12.3 in a million (7.1 to 20)", "none".
 std::string rate_in_words(const StudyRate& rate);
 

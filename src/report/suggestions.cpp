@@ -10,6 +10,7 @@
 #include "report/sweep_view.hpp"
 #include "report/utf8.hpp"
 #include "report/verdict.hpp"
+#include "report/view.hpp"
 
 namespace drift {
 namespace {
@@ -55,7 +56,7 @@ void suggest_for_changed_tokens(const Report& report, std::vector<Suggestion>& n
 
 /// "1.10.1" of "1.10.1+cu102"; empty for what is no release.
 std::string release_of(const BuildRecord& build) {
-  const std::string release = build.torch.substr(0, build.torch.find('+'));
+  const std::string release = plain_version(build.torch);
   const bool numbers = release.find_first_not_of("0123456789.") == std::string::npos;
   return numbers && std::count(release.begin(), release.end(), '.') == 2 ? release : "";
 }

@@ -7,14 +7,10 @@ namespace drift {
 
 void check_sweep(const Place& root, const Report& report) {
   const SweepRecord& sweep = *report.sweep;
+  const Place place(root, "sweep");
   const auto require = [&](std::optional<std::uint64_t> index, std::size_t size, const char* list,
-                           std::size_t i, const char* key) {
-    if (index && *index >= size) {
-      const Place sweep_place(root, "sweep");
-      const Place list_place(sweep_place, list);
-      throw Place(Place(list_place, i), key).error("there is none of that index");
-    }
-  };
+                           std::size_t i,
+                           const char* key) { require_index(place, list, i, key, index, size); };
   const std::size_t cells = sweep.cells.size();
   for (std::size_t i = 0; i < cells; ++i) {
     require(sweep.cells[i].class_index, sweep.classes.size(), "cells", i, "class");

@@ -158,6 +158,8 @@ std::string report_heading(const View& view) {
   return "model " + view.model_line() + "\n" + sides.text(false);
 }
 
+std::string plain_version(const std::string& torch) { return torch.substr(0, torch.find('+')); }
+
 std::string kernels_name(const BuildRecord& build) {
   std::string name = build.cpu_capability;
   std::transform(name.begin(), name.end(), name.begin(),

@@ -43,6 +43,9 @@ class View {
 /// The model's line and a line a side.
 std::string report_heading(const View& view);
 
+/// The release a build is of: "1.10.1" of "1.10.1+cu102".
+std::string plain_version(const std::string& torch);
+
 /// ATen's effective capability as views write it: "avx2".
 std::string kernels_name(const BuildRecord& build);
 
