@@ -38,7 +38,7 @@
 namespace drift::wire {
 
 inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kProtocol = 3;
+inline constexpr std::uint32_t kProtocol = 4;
 inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
 
 enum class FrameKind : std::uint32_t {
@@ -70,6 +70,17 @@ enum class Mode : std::uint32_t {
 enum class Sampler : std::uint32_t {
   kTorch = 0,  ///< at::multinomial from torch's generator, seeded before each task
   kFixed = 1   ///< a generator of our own, the same under every build
+};
+
+enum class Attention : std::uint32_t {
+  kEager = 0,  ///< scores, scale, mask, softmax and sum as operations of their own
+  kSdpa = 1    ///< at::scaled_dot_product_attention, which torch has since 2.0
+};
+
+/// How eager attention brings in 1/√D; with kSdpa it is the operation's own affair.
+enum class ScoreScale : std::uint32_t {
+  kDivide = 0,   ///< scores / √D, as transformers 4.x
+  kMultiply = 1  ///< scores · D^-0.5, as transformers 5.x
 };
 
 /// One prompt in one mode.
@@ -104,7 +115,9 @@ struct Job {
   std::string weights;
   std::uint32_t threads = 1;  ///< intra-op
   std::uint32_t interop_threads = 1;
-  DType dtype = DType::kFloat32;   ///< what the model computes in; a Step's logits are float32
+  DType dtype = DType::kFloat32;  ///< what the model computes in; a Step's logits are float32
+  Attention attention = Attention::kEager;
+  ScoreScale score_scale = ScoreScale::kDivide;
   std::uint64_t memory_limit = 0;  ///< bytes of private memory (RLIMIT_DATA); 0: none
   std::uint32_t alignment = 64;    ///< bytes: tensors that it makes start at no rounder address
   bool flush_denormals = false;    ///< denormal results become 0
@@ -197,6 +210,8 @@ inline void put(Writer& w, const Job& j) {
   w.number(j.threads);
   w.number(j.interop_threads);
   w.number(j.dtype);
+  w.number(j.attention);
+  w.number(j.score_scale);
   w.number(j.memory_limit);
   w.number(j.alignment);
   w.number(j.flush_denormals);
@@ -209,6 +224,8 @@ inline void get(Reader& r, Job& j) {
   j.threads = r.number<std::uint32_t>();
   j.interop_threads = r.number<std::uint32_t>();
   j.dtype = r.number<DType>();
+  j.attention = r.number<Attention>();
+  j.score_scale = r.number<ScoreScale>();
   j.memory_limit = r.number<std::uint64_t>();
   j.alignment = r.number<std::uint32_t>();
   j.flush_denormals = r.number<std::uint8_t>() != 0;
