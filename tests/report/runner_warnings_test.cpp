@@ -59,7 +59,7 @@ TEST(RunnerWarnings, ShowALittleOfMuchAndNoControlCharacters) {
 }
 
 TEST(RunnerWarnings, StandInEveryViewBeforeAllElse) {
-  for (Report report : {made_report(), record_report(), bisect_report(), localize_report(),
+  for (Report report : {made_report(), kept_report(), bisect_report(), localize_report(),
                         reveal_report(), sweep_report(), rescore_report(), study_report()}) {
     ASSERT_FALSE(report.builds.empty()) << report.kind;
     report.builds[0].doubtful_settings = {kSilent};
