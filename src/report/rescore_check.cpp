@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
 namespace drift {
 namespace {
@@ -37,6 +38,38 @@ void check_scored(const Place& place, const RescoreRecord& record) {
   }
   if (at < record.scored.size()) {
     throw scored.error("more tokens than the requests have");
+  }
+}
+
+/// The first outlier of a request that lies among the scored tokens from `at` on, and how many.
+void check_request(const Place& place, const RescoreRecord& record, const RescoredRequest& request,
+                   std::size_t at) {
+  std::optional<std::uint32_t> first;
+  std::uint64_t outliers = 0;
+  for (std::uint32_t step = 1; step <= request.tokens; ++step, ++at) {
+    if (is_outlier(delta_of(record.scored[at]), record.limit)) {
+      first = first.value_or(step);
+      ++outliers;
+    }
+  }
+  if (request.first_outlier != first) {
+    throw Place(place, "first_outlier").error("not the first scored token above the limit");
+  }
+  if (request.outliers != outliers) {
+    throw Place(place, "outliers").error("not the number of scored tokens above the limit");
+  }
+  if (request.alone && request.alone->first_difference == 0U) {
+    const Place alone(place, "alone");
+    throw Place(alone, "first_difference").error("0 where counting begins at 1");
+  }
+}
+
+void check_requests(const Place& place, const RescoreRecord& record) {
+  const Place requests(place, "requests");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < record.requests.size(); ++i) {
+    check_request(Place(requests, i), record, record.requests[i], at);
+    at += record.requests[i].tokens;
   }
 }
 
@@ -83,6 +116,7 @@ void check_rescore(const Place& root, const Report& report) {
     throw Place(place, "spread").error("its first part isn't \"all\"");
   }
   check_scored(place, record);
+  check_requests(place, record);
   check_outliers(place, record);
 }
 
