@@ -9,6 +9,7 @@
 
 #include "driftaudit/error.hpp"
 
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
@@ -82,19 +83,21 @@ RescoreRequest request_for(const RescoreCommand& options, Side scorer) {
 
 /// Scores a file. Its one build is side A.
 Report score_file(const RescoreCommand& options, Progress& progress) {
+  const SideAttention attention = planned_attention(options.run, {options.side}).front();
   const Model model = open_run_model(options.run, progress);
-  const Side scorer = open_side(options.side, 0, options.run, progress);
+  const Side scorer = open_side(options.side, 0, options.run, attention, progress);
   note_side(scorer, 0, progress);
   return rescore_file(options.logprobs, request_for(options, scorer), model, progress);
 }
 
 Report score_saved(const RescoreCommand& options, Progress& progress) {
   const SavedSide saved = open_saved_side(options.side, progress);
+  const RunOptions run = with_saved_conditions(saved, options.run, 1);
+  const SideAttention attention = attention_beside(saved, run, options.against, 1);
   const Model model = open_saved_model(saved, options.run, progress);
   AuditRequest unused;
   adopt_saved(saved, options.run, model, unused);  // refuses what contradicts the recording
-  const Side scorer =
-      open_side(options.against, 1, with_saved_conditions(saved, options.run, 1), progress);
+  const Side scorer = open_side(options.against, 1, run, attention, progress);
   note_side(scorer, 0, progress);
   Report report = rescore_report(*saved.report, saved.build, saved.name,
                                  request_for(options, scorer), model, progress);
@@ -114,15 +117,18 @@ std::vector<DecodedRequest> decoded_alone(AuditRequest request, const Model& mod
 
 /// Decodes, then scores in another process.
 Report score_run(const RescoreCommand& options, Progress& progress) {
+  const std::vector<SideAttention> attention =
+      planned_attention(options.run, {options.side, scorer_name(options)});
   const Model model = open_run_model(options.run, progress);
   AuditRequest request = request_of(options.run, model);
   request.tool = kTool;
-  request.sides = {open_side(options.side, 0, options.run, progress)};
+  request.sides = {open_side(options.side, 0, options.run, attention[0], progress)};
   note_side(request.sides[0], 0, progress);
-  const Side scorer = open_side(scorer_name(options), 1, options.run, progress);
+  const Side scorer = open_side(scorer_name(options), 1, options.run, attention[1], progress);
   note_side(scorer, 1, progress);
   const Report decoded = run_audit(request, model, progress);
   Report report = rescore_report(decoded, 0, "", request_for(options, scorer), model, progress);
+  report.warnings = differing_conditions(report);
   if (request.settings.batch > 1) {
     compare_alone(decoded_requests(decoded, 0), decoded_alone(request, model, progress),
                   *report.rescore);

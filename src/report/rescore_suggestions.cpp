@@ -15,7 +15,8 @@ std::vector<Suggestion> rescore_suggestions(const Report& report) {
   Report sides = report;
   const BuildRecord& a = report.builds[0];
   const BuildRecord& b = report.builds[1];
-  const bool one_build = a.label == b.label && a.knobs == b.knobs && a.threads == b.threads;
+  const bool one_build = a.label == b.label && a.knobs == b.knobs && a.threads == b.threads &&
+                         a.attention.kind == b.attention.kind;
   if (one_build) {
     sides.builds.resize(1);
   }
@@ -54,6 +55,7 @@ std::vector<Suggestion> rescore_suggestions(const Report& report) {
   if (report.prompts != "eight") {
     command += " --prompts " + quoted(visible(report.prompts));
   }
+  append_attention({report.builds[0]}, command);
   next.push_back({"which setting moves it?",
                   command + " --knob cache=on,off --knob threads=1,2 --one-at-a-time "
                             "--check rescore"});

@@ -148,6 +148,7 @@ std::string study_command(const Report& report, const std::string& options) {
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }
+  append_attention(report.builds, command);
   return command + (study.quick ? " --quick " : " ") + options;
 }
 
@@ -168,6 +169,7 @@ void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
       if (report.builds[*build.ran_as].threads > 1) {
         command += fmt::format(" --threads {}", report.builds[*build.ran_as].threads);
       }
+      append_attention({report.builds[*before->ran_as], report.builds[*build.ran_as]}, command);
       next.push_back({"which operation moves the bits, and from which row length?", command});
       return;
     }

@@ -74,6 +74,20 @@ TEST_F(ReportJson, SaysHowManyPromptsRanTogether) {
               HasSubstr("/settings/batch: 0 where counting begins at 1"));
 }
 
+TEST_F(ReportJson, SaysWhichAttentionWhereItIsNotTheEagerOneOfBefore) {
+  Report report = identical_report();
+  EXPECT_THAT(report_json(report), ::testing::Not(HasSubstr("\"attention")));
+  const SideAttention sdpa{Attention::kSdpa, ScoreScale::kDivide, "auto: why", "4.57.1"};
+  const SideAttention multiplied{Attention::kEager, ScoreScale::kMultiply, "--attention", {}};
+  report.builds[0].attention = sdpa;
+  report.builds[1].attention = multiplied;
+  const Report again = read(report_json(report));
+  EXPECT_EQ(again.builds[0].attention, sdpa);
+  EXPECT_EQ(again.builds[1].attention, multiplied);
+  EXPECT_THAT(refusal_with("\"sdpa\"", "\"flash\"", report),
+              HasSubstr("/builds/0/attention: unknown value \"flash\""));
+}
+
 TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
   write_report(made_report(), path_);
   EXPECT_EQ(read_file(path_), report_json(made_report()));
@@ -112,6 +126,7 @@ TEST_F(ReportJson, OpensReportsOfTheFirstSchemaForEver) {
   EXPECT_EQ(report.runs[0].steps.size(), 3U);
   EXPECT_EQ(report.runs[0].steps[0].top.size(), 4U);
   EXPECT_EQ(report.builds[1].torch, "1.13.1+cu117");
+  EXPECT_EQ(report.builds[1].attention, SideAttention{}) << "there was no other";
   EXPECT_EQ(report.summary.verdict, "same_tokens");
   EXPECT_TRUE(report.gates.empty());
   EXPECT_FALSE(report.logits);

@@ -52,6 +52,25 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(in_batches))));
 }
 
+TEST_F(ReportSchema, KnowsTheKeysOfAttention) {
+  Report report = identical_report();
+  report.builds[0].attention = {Attention::kSdpa, ScoreScale::kDivide, "auto: why", "4.57.1"};
+  report.builds[1].attention = {Attention::kEager, ScoreScale::kMultiply, {}, {}};
+  const json document = json::parse(report_json(report));
+  EXPECT_TRUE(accepts(document));
+  EXPECT_TRUE(document["builds"][0].contains("transformers"));
+  for (const auto& [pointer, value] :
+       {std::pair("/builds/0/attention", json("flash")), std::pair("/builds/0/attention", json(1)),
+        std::pair("/builds/1/score_scale", json("halve")),
+        std::pair("/builds/0/attention_choice", json(nullptr)),
+        std::pair("/builds/0/transformers", json(4.57))}) {
+    json mutant = document;
+    ASSERT_TRUE(mutant.contains(json::json_pointer(pointer))) << pointer;
+    mutant[json::json_pointer(pointer)] = value;
+    EXPECT_FALSE(accepts(mutant)) << pointer;
+  }
+}
+
 TEST_F(ReportSchema, AcceptsReportsOfBefore) {
   EXPECT_TRUE(accepts(
       json::parse(std::ifstream(DRIFTAUDIT_SOURCE_FOLDER "/tests/report/data/audit-1.json"))));

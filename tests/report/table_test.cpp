@@ -386,6 +386,74 @@ Next: how do the sides compare past the changed token?
             HasSubstr("- perplexity: A 23.456789 · B 23.456801\n")));
 }
 
+/// Two builds of which each has both kinds of attention.
+Report of_new_builds(Attention kind) {
+  Report report = scored_report();
+  report.builds[0].torch = "2.5.1";
+  report.builds[1].torch = "2.8.0";
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = kind;
+  }
+  return report;
+}
+
+TEST(ReportTable, SaysWhichAttentionWhereThereIsAChoice) {
+  EXPECT_THAT(report_table(scored_report(), false, 120), Not(HasSubstr("attention")));
+  Report report = of_new_builds(Attention::kSdpa);
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("  1 thread  sdpa attention  january"));
+  EXPECT_THAT(report_markdown(report), AllOf(HasSubstr("| threads | attention | name |"),
+                                             HasSubstr("| 1 thread | sdpa | january-2022 |")));
+  report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("  1 thread  eager attention                               january"),
+                    HasSubstr("  eager attention (scaled as transformers 5.4)  december")));
+}
+
+TEST(ReportTable, SaysInOneWordWhatAllBuildsOfARangeComputed) {
+  Report report = bisect_report();
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.torch = "2.8.0";
+    build.attention.kind = Attention::kSdpa;
+  }
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr(" · sdpa attention · prompts eight"));
+  report.builds[0].attention = {Attention::kEager, ScoreScale::kMultiply, {}, {}};
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = Attention::kEager;
+  }
+  EXPECT_THAT(report_table(report, false, 120),
+              HasSubstr(" · eager attention (scaled as each build's transformers) · "));
+}
+
+TEST(Suggestions, SpellAttentionOutWhereTheDefaultIsAnother) {
+  EXPECT_THAT(report_table(of_new_builds(Attention::kSdpa), false, 120),
+              Not(HasSubstr("--attention")));
+  const std::string eager = report_table(of_new_builds(Attention::kEager), false, 120);
+  EXPECT_THAT(eager, HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"));
+  EXPECT_THAT(eager, HasSubstr("--attention eager --env '*:ATEN_CPU_CAPABILITY=default'"));
+  Report report = of_new_builds(Attention::kSdpa);
+  report.builds[1].attention.kind = Attention::kEager;
+  const std::string mixed = report_table(report, false, 120);
+  EXPECT_THAT(mixed, Not(HasSubstr("driftaudit bisect"))) << "that has no sides";
+  EXPECT_THAT(mixed, HasSubstr(" --attention B:eager "));
+}
+
+TEST(Suggestions, NeverSendAVenvsAttentionToReleasesThatHaveAnother) {
+  Report report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.transformers = "4.41.2";
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"),
+                    HasSubstr("driftaudit audit january-2022 december-2022 --mode score")))
+      << "the same two builds choose the same again, releases don't";
+  report.builds[1].attention.transformers = "5.0.0";
+  report.builds[0].attention.scale = report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("driftaudit bisect"));
+  report.model.n_head = 32;  // heads of 8
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("driftaudit bisect")));
+}
+
 TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
   Report report = made_report();
   report.settings.dtype = "bfloat16";
