@@ -449,6 +449,7 @@ TEST_F(ReportJson, RefusesAStudyThatContradictsItself) {
           "/study/gaps/histogram/bands/1/counts: not one more");
   refused("{\"a\":1,\"b\":3,\"rate\"", "{\"a\":6,\"b\":3,\"rate\"",
           "/study/flips/1/a: there is none");
+  refused("\"interval\":\"given\"", "\"interval\":\"guessed\"", "unknown value \"guessed\"");
   refused("\"what\":\"kernels\"", "\"what\":\"weather\"", "unknown value \"weather\"");
   refused("\"name\":\"last again\"", "\"name\":\"middle\"", "unknown value \"middle\"");
   Report single = report;
