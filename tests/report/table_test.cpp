@@ -25,7 +25,7 @@ constexpr const char* kEnding = R"(
 verdict  tokens changed in 1 of 2 prompts
   8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
   largest change of a logit 3.05e-05
-  earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+  earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
   closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 next     do tokens still change when both sides draw alike?
            driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --sampler fixed
@@ -44,7 +44,7 @@ TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
 sample                            tokens  text     changed from  max |Δlogit|  smallest gap  ends by
   1  The capital of France is          5  same           step 2      3.05e-05        0.0124
   2  Q: What is 17 times 23?\nA:       3  changed        step 2      3.05e-05        0.0124  A length, B eos
-  prompt 2: the token of step 2 changed, laid to logits and sampler
+  prompt 2: the token of step 2 changed, attributed to logits and sampler
     A   the[ King] said
     B   the[ Queen] said
 )" + kEnding);
@@ -369,7 +369,7 @@ Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompt
 
 - 8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
 - largest change of a logit 3.05e-05
-- earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+- earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
 - closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 
 Next: do tokens still change when both sides draw alike?
