@@ -22,7 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
-using ::testing::SizeIs;
 
 /// First failing step by prompt.
 using Failing = std::map<int, int>;
@@ -259,54 +258,6 @@ TEST_F(Rescore, ScoresWhatAFileHolds) {
   EXPECT_EQ(found.status, 1) << found.err;
   EXPECT_THAT(failing(), ElementsAre(Pair(4, 17)));
   EXPECT_THAT(found.out, HasSubstr("request r4: step 17 alone"));
-}
-
-/// Files that a server of mini answered with; see served/.
-class Served : public Rescore {
- protected:
-  ProgramRun score(const std::string& name, std::vector<std::string> options = {}) {
-    const fs::path file = fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "tests/e2e/served" / name;
-    std::vector<std::string> arguments = {"rescore",    december(),    "--model", "mini",
-                                          "--logprobs", file.string(), "--quiet"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return run(arguments);
-  }
-};
-
-TEST_F(Served, SoundIsSound) {
-  const ProgramRun done = score("ok.jsonl");
-  EXPECT_EQ(done.status, 0) << done.out << done.err;
-  EXPECT_THAT(done.out, HasSubstr("verdict  no outliers: the prefill says what decoding said"));
-  EXPECT_THAT(report()["rescore"]["requests"], SizeIs(4));
-  EXPECT_LT(report()["rescore"]["noise"]["own"], 1e-4);
-}
-
-TEST_F(Served, MostlyWrongIsFoundByItsQuietestRequest) {
-  const ProgramRun done = score("nopos.jsonl");
-  EXPECT_EQ(done.status, 1) << done.out << done.err;
-  EXPECT_EQ(failing().size(), 3U);
-  EXPECT_EQ(report()["rescore"]["limit"], 1e-3);
-}
-
-TEST_F(Served, AfterTemperatureIsNamedAndTrips) {
-  const ProgramRun done = score("temp.jsonl");
-  EXPECT_EQ(done.status, 1) << done.out << done.err;
-  const json rule = report()["rescore"]["rule"];
-  ASSERT_TRUE(rule.is_object()) << done.out;
-  EXPECT_EQ(rule["tokens"], 80);
-  const double temperature = rule["temperature"];
-  EXPECT_THAT(done.out, HasSubstr("consistent with temperature "));
-  const std::string option = "--logprobs-temperature";
-  EXPECT_THAT(done.out, HasSubstr(option));
-  const ProgramRun again = score("temp.jsonl", {option, std::to_string(temperature)});
-  EXPECT_EQ(again.status, 0) << again.out << again.err;
-  EXPECT_THAT(report()["rescore"]["outliers"], IsEmpty());
-}
-
-TEST_F(Served, TwoOfTenAreFound) {
-  const ProgramRun done = score("2of10.jsonl");
-  EXPECT_EQ(done.status, 1) << done.out << done.err;
-  EXPECT_EQ(failing().size(), 2U);
 }
 
 TEST_F(Rescore, OfASoundBuildInHalfPrecisionHasNoOutliers) {
