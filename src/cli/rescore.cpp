@@ -23,6 +23,7 @@ struct RescoreCommand {
   std::string against;
   std::string logprobs;
   std::optional<double> outlier;
+  LogprobRule rule;
   std::string fail_on = "outliers";
   RunOptions run;
   OutputOptions output;
@@ -63,6 +64,12 @@ void check(const RescoreCommand& options) {
     throw usage_error("--on-divergence force: each build's own text is rescored",
                       "rescore side B of a forced audit's report: report.json:B");
   }
+  if (options.logprobs.empty() && options.rule != LogprobRule{}) {
+    throw usage_error(
+        "--logprobs-temperature, -top-k, -top-p, -base: say how a file's log-probabilities were "
+        "made",
+        "leave it out, or add --logprobs FILE.jsonl");
+  }
   if (!options.logprobs.empty()) {
     check_logprobs(options);
   } else if (!names_report(options.side)) {
@@ -77,6 +84,9 @@ RescoreRequest request_for(const RescoreCommand& options, Side scorer) {
   request.scorer = std::move(scorer);
   request.timeout_seconds = options.run.runner_timeout;
   request.outlier = options.outlier;
+  if (options.rule != LogprobRule{}) {
+    request.rule = options.rule;
+  }
   request.tool = kTool;
   return request;
 }
@@ -136,11 +146,6 @@ Report score_run(const RescoreCommand& options, Progress& progress) {
   return report;
 }
 
-/// Whether both sides are known to have computed in float32.
-bool in_float32(const RescoreCommand& options, const Report& report) {
-  return options.logprobs.empty() && report.settings.dtype == "float32";
-}
-
 Status rescore_command(const RescoreCommand& options) {
   check(options);
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
@@ -148,10 +153,28 @@ Status rescore_command(const RescoreCommand& options) {
                   : names_report(options.side) ? score_saved(options, *progress)
                                                : score_run(options, *progress);
   if (options.fail_on != "never") {
-    report.gates = {judge_outliers(*report.rescore, in_float32(options, report))};
+    report.gates = {judge_outliers(*report.rescore)};
   }
   put_out(options.output, report);
   return any_tripped(report.gates) ? Status::kGate : Status::kDone;
+}
+
+/// How a file's log-probabilities were made from raw logits.
+void add_rule_options(CLI::App& command, LogprobRule& rule) {
+  command
+      .add_option("--logprobs-temperature", rule.temperature,
+                  "the file's log-probabilities are of logits divided by this")
+      ->check(number_between(1e-3, 1e3));
+  command
+      .add_option("--logprobs-top-k", rule.top_k,
+                  "they are renormalised over so many highest logits; 0: over all")
+      ->check(CLI::Range(0U, 1000000U));
+  command
+      .add_option("--logprobs-top-p", rule.top_p,
+                  "they are renormalised over the smallest set of this probability; 1: over all")
+      ->check(number_between(1e-6, 1));
+  command.add_option("--logprobs-base", rule.base, "their logarithm's base: 2 or 10 (default: e)")
+      ->check(CLI::IsMember({2U, 10U}));
 }
 
 }  // namespace
@@ -172,8 +195,9 @@ void add_rescore_command(CLI::App& app, Action& action) {
   command
       ->add_option("--outlier", options->outlier,
                    "a token is an outlier where its log-probabilities differ by more (default: "
-                   "50 times the median, at least 0.001)")
+                   "what the noise and the type's steps allow, at least 0.001)")
       ->check(number_between(0, 1e6));
+  add_rule_options(*command, options->rule);
   command->add_option("--fail-on", options->fail_on, "exit with 1 on outliers, or never")
       ->check(CLI::IsMember({"outliers", "never"}))
       ->capture_default_str();

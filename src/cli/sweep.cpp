@@ -298,7 +298,7 @@ void add_sweep_command(CLI::App& app, Action& action) {
   command
       ->add_option("--outlier", options->outlier,
                    "with --check rescore: a token is an outlier where its log-probabilities differ "
-                   "by more (default: 50 times a cell's median, at least 0.001)")
+                   "by more (default: what the noise and the type's steps allow, at least 0.001)")
       ->check(number_between(0, 1e6));
   command->add_option("--jobs", options->jobs, "runner processes at work at once; moves no bit")
       ->check(whole_number(1, 256))

@@ -258,6 +258,7 @@ Report rescore_report() {
   r.requests[3].first_outlier = 4;
   r.non_finite = 1;
   r.not_chosen = 3;
+  r.noise = RescoreNoise{1e-6, 2e-6, "float32", 9.5e-7, 1e-3, 1e-3};
   r.spread = {{"all", 16, 4, 1e-6, 2.75, 2.75},
               {"early", 8, 1, 1e-6, 2.75, 2.75},
               {"late", 8, 3, 1e-6, 2.75, 2.75}};

@@ -407,6 +407,21 @@ TEST_F(ReportJson, ReadsWhatRescoringFound) {
   EXPECT_TRUE(std::isnan(back.rescore->outliers[3].logprob_prefill));
   EXPECT_EQ(back.rescore->requests[1].answers->prompt, 3U);
   EXPECT_EQ(back.rescore->spread[2].outliers, 3U);
+  ASSERT_TRUE(back.rescore->noise);
+  EXPECT_EQ(back.rescore->noise->own, 2e-6);
+  EXPECT_FALSE(back.rescore->rule);
+}
+
+TEST_F(ReportJson, ReadsTheRuleOfAFileAndReportsWithoutNoise) {
+  Report report = rescore_report();
+  report.rescore->noise.reset();
+  const LogprobRule rule{.temperature = 0.7, .top_k = 20, .top_p = 0.9};
+  report.rescore->rule = RescoreRule{rule, false, 8, 16, 1e-6, 2e-6};
+  const Report back = read(report_json(report));
+  EXPECT_FALSE(back.rescore->noise);
+  ASSERT_TRUE(back.rescore->rule);
+  EXPECT_EQ(back.rescore->rule->rule, rule);
+  EXPECT_EQ(back.rescore->rule->fitted, 8U);
 }
 
 TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
@@ -419,6 +434,12 @@ TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
   EXPECT_THAT(refusal_with("\"limit\":0.001", "\"limit\":1e-7", report),
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
+  EXPECT_THAT(refusal_with("\"first_outlier\":null", "\"first_outlier\":0", report),
+              HasSubstr("/rescore/requests/0/first_outlier: "));
+  EXPECT_THAT(refusal_with("\"first_outlier\":2", "\"first_outlier\":3", report),
+              HasSubstr("/rescore/requests/1/first_outlier: not the first"));
+  EXPECT_THAT(refusal_with("\"outliers\":3,\"first", "\"outliers\":2,\"first", report),
+              HasSubstr("/rescore/requests/1/outliers: "));
   EXPECT_THAT(refusal_with("\"step\":3", "\"step\":4", report),
               HasSubstr("/rescore/scored/2: not the next token of the requests"));
   EXPECT_THAT(refusal_with("\"tokens\":4", "\"tokens\":5", report),

@@ -41,6 +41,9 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(reveal_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(rescore_report()))));
+  Report ruled = rescore_report();
+  ruled.rescore->rule = RescoreRule{{.temperature = 0.7}, false, 8, 16, 1e-6, 2e-6};
+  EXPECT_TRUE(accepts(json::parse(report_json(ruled))));
   EXPECT_TRUE(accepts(json::parse(report_json(study_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
