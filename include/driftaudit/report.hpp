@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/conditions.hpp"
@@ -59,6 +60,7 @@ struct BuildRecord {
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
   std::vector<DoubtfulSetting> doubtful_settings;  ///< of these, as the runner's libraries answered
   Conditions conditions;
+  SideAttention attention;
   std::optional<bool> repeatable;  ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;

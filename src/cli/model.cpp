@@ -122,6 +122,12 @@ Status info(const InfoOptions& options) {
   fmt::print(
       "vocabulary {} tokens{}\n", model.tokenizer.size(),
       config.end_of_text < 0 ? std::string() : fmt::format(", end of text {}", config.end_of_text));
+  if (const Error* none = model.tokenizer.why_none()) {
+    fmt::print("tokenizer  none: {}\n", none->what());
+  }
+  for (const std::string& warning : model.tokenizer.warnings()) {
+    fmt::print("warning    {}\n", warning);
+  }
   fmt::print("source     {}\n", model.source.string());
   fmt::print("weights    {} ({})\n", model.weights.string(),
              format_bytes(std::filesystem::file_size(model.weights)));

@@ -43,6 +43,10 @@ constexpr KnownKnob kKnown[] = {
      ""},
     {"batch-position", "", "",
      "a request is computed in another row, where a kernel may take other instructions", ""},
+    {"attention", kSdpaOperation, "eager,sdpa",
+     "PyTorch's documentation of scaled_dot_product_attention: it fuses scores, mask, softmax and "
+     "sum, and its output may differ with the kernel that is chosen",
+     ""},
     {"dtype", "", "", "every weight and every operation's result is rounded to that type", ""},
     {"interop-threads", "", "",
      "they let whole operations run beside each other, where a program asks for that; the runner's "
@@ -53,9 +57,8 @@ constexpr KnownKnob kKnown[] = {
      "allocation fails in one run and succeeds in another",
      ""},
     {"alignment", "", "64,32,16,8,4",
-     "Intel, \"Getting reproducible results with Intel MKL\": the alignment of arrays determines "
-     "how "
-     "loops group what they add. The weights stay where they are",
+     "Intel, \"Getting reproducible results with Intel MKL\": the alignment of arrays "
+     "determines how loops group what they add. The weights stay where they are",
      ""},
     {"denormals", "", "keep,flush",
      "PyTorch's manual, torch.set_flush_denormal(): results too small for a normal number become 0",
@@ -72,9 +75,8 @@ constexpr KnownKnob kKnown[] = {
     {"MKL_CBWR", kMkl, ",AUTO,COMPATIBLE,SSE4_2,AVX2,AVX512",
      "the oneMKL guide, \"Specifying Code Branches\": it fixes MKL's code branch for reproducible "
      "results; on other makers' processors every branch but COMPATIBLE is AUTO",
-     "MKL 2020.0 on an AMD EPYC answered compatible to COMPATIBLE and auto to all else; on an "
-     "Intel "
-     "Xeon with AVX-512 and AMX it answered auto to COMPATIBLE too"},
+     "MKL 2020.0 on an AMD EPYC answered compatible to COMPATIBLE and auto to all else; on "
+     "an Intel Xeon with AVX-512 and AMX it answered auto to COMPATIBLE too"},
     {"MKL_ENABLE_INSTRUCTIONS", kMkl, ",SSE4_2,AVX2,AVX512",
      "the oneMKL guide, \"Instruction Set Specific Dispatching on Intel Architectures\": it limits "
      "the instruction set of MKL's kernels on Intel processors",
