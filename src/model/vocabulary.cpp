@@ -11,6 +11,7 @@
 #include "driftaudit/file.hpp"
 
 #include "model/byte_alphabet.hpp"
+#include "model/lfs_pointer.hpp"
 
 namespace drift {
 namespace {
@@ -24,6 +25,7 @@ constexpr const char* kOnlyGpt2 = "only GPT-2's byte-level BPE is known";
 
 json read_json(const fs::path& file) {
   const std::string text = read_file(file, kMaxFileBytes);
+  refuse_lfs_pointer(text, file.string());
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
@@ -141,6 +143,7 @@ class Builder {
 
 void read_merges_file(const fs::path& file, Builder& builder) {
   const std::string text = read_file(file, kMaxFileBytes);
+  refuse_lfs_pointer(text, file.string());
   builder.from_file(file);
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
