@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/build.hpp"
 #include "driftaudit/conditions.hpp"
 #include "driftaudit/model.hpp"
@@ -25,7 +26,8 @@ struct Side {
   RunnerEnvironment environment;
   std::uint32_t threads = 1;  ///< intra-op
   Conditions conditions;
-  std::string dtype = "float32";      ///< as SettingsRecord::dtype, which is the same for all sides
+  std::string dtype = "float32";  ///< as SettingsRecord::dtype, which is the same for all sides
+  SideAttention attention;
   std::vector<std::string> launcher;  ///< a command before the runner
   std::string fault;                  ///< planted by tests; empty in all real use
 };

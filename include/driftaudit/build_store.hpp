@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/build.hpp"
 #include "driftaudit/progress.hpp"
 
@@ -21,6 +22,11 @@ struct BuildOptions {
 /// once. Errors (usage): unknown release, no such folder; (trouble): no network, hash mismatch,
 /// disk full.
 Build open_build(const std::string& side, const BuildOptions& options, Progress& progress);
+
+/// What the attention of a side hangs on, without fetching, unpacking or running anything: of a
+/// release its number, of a wheel file what its name says, of a folder its version and the
+/// transformers in it. No torch where there is no such build: opening it will say so.
+AttentionFacts attention_facts(const std::string& side);
 
 /// Whether open_build() would find the side without fetching or unpacking anything: a release or a
 /// wheel file that is in the cache, any folder.

@@ -8,11 +8,12 @@
 namespace drift {
 
 /// Something that is set to one of several values while all else stays. Named ones are `threads`,
-/// `cache` (on, off), `dtype` (float32, bfloat16, float16), the conditions of conditions.hpp,
-/// `load` (busy threads beside the cell), `repeats` (how many times the prompts run in the process;
-/// the last time counts), `prompt-order` (given, reversed), `batch` (prompts that run together),
-/// `batch-position` (rows that each stands further down in its batch) and `sampler` (torch, fixed);
-/// any other is an environment variable of the runner, whose empty value means that it is unset.
+/// `cache` (on, off), `dtype` (float32, bfloat16, float16), `attention` (eager, sdpa), the
+/// conditions of conditions.hpp, `load` (busy threads beside the cell), `repeats` (how many times
+/// the prompts run in the process; the last time counts), `prompt-order` (given, reversed), `batch`
+/// (prompts that run together), `batch-position` (rows that each stands further down in its batch)
+/// and `sampler` (torch, fixed); any other is an environment variable of the runner, whose empty
+/// value means that it is unset.
 struct Knob {
   std::string name;
   std::vector<std::string> values;  ///< two or more, each once; the base's first
@@ -34,7 +35,11 @@ std::vector<Knob> parse_knobs(const std::vector<std::string>& texts);
 /// instructions that it lacks would only crash.
 std::vector<Knob> preset_knobs(const std::string& preset, const HostRecord& host);
 
-/// The library without which nothing reads a knob: "MKL", "oneDNN"; empty where it needs none.
+/// torch's operation of which the knob `attention` turns the use on and off.
+inline constexpr const char* kSdpaOperation = "scaled_dot_product_attention";
+
+/// The library or operation without which nothing reads a knob: "MKL", "oneDNN", kSdpaOperation;
+/// empty where it needs none.
 std::string library_of_knob(const std::string& name);
 
 /// What a knob that moved bits is known to do, or where one that moved none is known to, in words

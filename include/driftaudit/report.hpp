@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/conditions.hpp"
@@ -57,6 +58,7 @@ struct BuildRecord {
   std::string string_abi;                    ///< "old", "new"
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
   Conditions conditions;
+  SideAttention attention;
   std::optional<bool> repeatable;  ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;

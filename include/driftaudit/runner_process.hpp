@@ -70,8 +70,8 @@ class RunnerProcess {
   RunnerProcess& operator=(RunnerProcess&&) = delete;
 
   /// The next event. After Done there is none: don't ask. Errors (trouble), naming the side: it
-  /// gave up (with its reason), or was killed, ended early, hung, or spoke no sense (with the end
-  /// of its stderr). An interruption throws its own error.
+  /// gave up (with its reason), or was killed, ended early, hung, or sent a malformed frame (with
+  /// the end of its stderr). An interruption throws its own error.
   Event next();
   /// Answers a Step of a fed task; -1 ends the task.
   void feed(std::int32_t token);

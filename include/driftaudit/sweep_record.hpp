@@ -28,7 +28,7 @@ struct SweepRescore {
   double median = 0;  ///< of |Δ|, nats
   double max = 0;
   std::vector<SweepFailure> failing;
-  std::optional<RescorePeriod> request_period;  ///< where every so manieth request fails
+  std::optional<RescorePeriod> request_period;  ///< where every n-th request fails
 };
 
 /// One build under one setting of all knobs, run twice.

@@ -13,6 +13,10 @@ BuildRecord build_record(const Side& side) {
   record.string_abi = side.build.string_abi == StringAbi::kOld ? "old" : "new";
   record.knobs = side.environment.knobs;
   record.conditions = side.conditions;
+  record.attention = side.attention;
+  if (record.attention.kind != Attention::kEager) {  // then the scale is the operation's own affair
+    record.attention.scale = ScoreScale::kDivide;
+  }
   return record;
 }
 

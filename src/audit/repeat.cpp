@@ -93,6 +93,10 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
   job.alignment = side.conditions.alignment;
   job.flush_denormals = side.conditions.flush_denormals;
   job.dtype = dtype_from(side.dtype);
+  job.attention =
+      side.attention.kind == Attention::kSdpa ? wire::Attention::kSdpa : wire::Attention::kEager;
+  job.score_scale = side.attention.scale == ScoreScale::kMultiply ? wire::ScoreScale::kMultiply
+                                                                  : wire::ScoreScale::kDivide;
   job.fault = side.fault;
   job.tasks = std::move(tasks);
   return job;

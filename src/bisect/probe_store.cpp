@@ -10,6 +10,7 @@
 #include "driftaudit/paths.hpp"
 
 #include "base/json_record.hpp"
+#include "base/transformers_calls.hpp"
 #include "builds/runner_cache.hpp"
 
 namespace drift {
@@ -122,7 +123,8 @@ void ProbeStore::remove() { fs::remove_all(folder_); }
 
 std::string running_circumstances(const std::string& tool, std::uint32_t threads,
                                   const Conditions& conditions,
-                                  const std::map<std::string, std::string>& knobs) {
+                                  const std::map<std::string, std::string>& knobs,
+                                  const std::vector<SideAttention>& attention) {
   const HostRecord host = this_host();
   std::string text =
       fmt::format("{}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n", tool, runner_sources_sha256(),
@@ -132,6 +134,10 @@ std::string running_circumstances(const std::string& tool, std::uint32_t threads
   }
   for (const auto& [name, value] : knobs) {
     text += fmt::format("{}={}\n", name, value);
+  }
+  for (const SideAttention& side : attention) {
+    text += fmt::format("attention {} {}\n", attention_words(side),
+                        asks_last_position(side) ? "last position" : "all positions");
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "driftaudit/trusted_hash.hpp"
 
 #include "builds/cache.hpp"
+#include "builds/facts.hpp"
 #include "builds/inspect.hpp"
 #include "builds/records.hpp"
 #include "builds/runner_cache.hpp"
@@ -83,6 +84,26 @@ Build open_build(const std::string& side, const BuildOptions& options, Progress&
                       "a side is a release, a pin's name, a wheel file or a folder");
   }
   return inspect_unpacked_build(add_wheel(path, options.offline, free_disk_bytes, progress), side);
+}
+
+AttentionFacts attention_facts(const std::string& side) {
+  const std::vector<Pin> pins = load_pins();
+  if (const Pin* pin = find_pin(pins, side)) {
+    return {pin->version, ""};
+  }
+  const fs::path path = expand_home(side);
+  if (fs::is_directory(path)) {
+    try {
+      const BuildLayout layout = find_layout(path);
+      return {read_version(layout), read_transformers(layout)};
+    } catch (const Error&) {
+      return {};
+    }
+  }
+  // "torch-2.4.1+cpu-cp39-cp39-linux_x86_64.whl"
+  const std::string name = is_wheel_name(path) ? path.filename().string() : "";
+  const std::size_t begin = name.find('-') + 1;
+  return {begin == 0 ? "" : name.substr(begin, name.find('-', begin) - begin), ""};
 }
 
 bool is_installed(const std::string& side) {

@@ -130,7 +130,7 @@ FrameStream::Frame RunnerProcess::Impl::next_frame() {
       }
     } catch (const StreamError& error) {
       read_stderr();
-      fail(fmt::format("the runner spoke no sense: {}", error.what()));
+      fail(fmt::format("the runner sent a malformed frame: {}", error.what()));
     }
     if (!out_open) {
       fail_at_end();
@@ -299,7 +299,7 @@ RunnerProcess::Event RunnerProcess::next() {
         failure = wire::parse<wire::Failure>(frame.payload);
     }
   } catch (const std::runtime_error& error) {
-    impl_->fail(fmt::format("the runner spoke no sense: {}", error.what()));
+    impl_->fail(fmt::format("the runner sent a malformed frame: {}", error.what()));
   }
   throw trouble(fmt::format("{}: the runner gave up: {}", impl_->label, quotable(failure.what)));
 }

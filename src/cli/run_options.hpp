@@ -21,6 +21,7 @@ struct RunOptions {
   std::vector<std::string> threads;
   std::vector<std::string> environment;
   std::vector<std::string> conditions;
+  std::vector<std::string> attention;
   double runner_timeout = 300;
   bool offline = false;
   std::set<std::string> given;  ///< those named on the command line: "--seed"
@@ -66,8 +67,9 @@ void note_dropped(const RunnerEnvironment& environment, Progress& progress);
 /// cores.
 void note_side(const Side& side, std::size_t index, Progress& progress);
 
-/// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.
+/// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B. `attention` is what
+/// was planned for it.
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
-               Progress& progress);
+               SideAttention attention, Progress& progress);
 
 }  // namespace drift

@@ -136,6 +136,7 @@ RunOptions with_saved_conditions(const SavedSide& side, const RunOptions& option
   refuse_saved("--threads", options.threads);
   refuse_saved("--env", options.environment);
   refuse_saved("--condition", options.conditions);
+  refuse_saved("--attention", options.attention);
   // The recorded ones first: later ones win.
   if (side.record().threads > 0) {
     taken.threads.insert(taken.threads.begin(), own + std::to_string(side.record().threads));

@@ -133,6 +133,10 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v.if_not_zero("memory_limit_bytes", b.conditions.memory_limit);
   v.unless(64U, "alignment", b.conditions.alignment);
   v.unless(false, "flush_denormals", b.conditions.flush_denormals);
+  v.unless(Attention::kEager, "attention", b.attention.kind);
+  v.unless(ScoreScale::kDivide, "score_scale", b.attention.scale);
+  v.if_set("attention_choice", b.attention.choice);
+  v.if_set("transformers", b.attention.transformers);
   v("repeatable", b.repeatable);
   v("tokens_per_second", b.tokens_per_second);
   v("peak_memory_bytes", b.peak_memory_bytes);

@@ -95,8 +95,19 @@ std::string flips_in_words(const StudyRecord& study) {
   if (!(rate.flips.per_million > 0)) {
     return "the upgrade changed no gap near 0, so that no rate of flips can be told";
   }
+  if (!flips_told(rate)) {
+    return rate.basis->interval == "density" ? "no rate of flips can be told: near 0 gaps are "
+                                               "denser or sparser than farther up, or "
+                                               "their changes larger or smaller"
+                                             : "no rate of flips can be told: near 0 changes don't "
+                                               "open gaps as often as they close "
+                                               "them";
+  }
   std::string text = fmt::format("the upgrade would flip a greedy token {}, one in {} tokens",
                                  rate_in_words(rate.flips), steps_until_one(rate.flips));
+  if (rate.basis && rate.basis->interval != "given") {
+    text += "; no interval, since " + rate.basis->interval + " bear it";
+  }
   constexpr double kMuch = 0.25;
   if (study.gaps.loop_share > kMuch) {
     text += fmt::format("; of such text, of which {:.0f} % of the steps repeat what went before",
@@ -148,6 +159,7 @@ std::string study_command(const Report& report, const std::string& options) {
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }
+  append_attention(report.builds, command);
   return command + (study.quick ? " --quick " : " ") + options;
 }
 
@@ -168,6 +180,7 @@ void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
       if (report.builds[*build.ran_as].threads > 1) {
         command += fmt::format(" --threads {}", report.builds[*build.ran_as].threads);
       }
+      append_attention({report.builds[*before->ran_as], report.builds[*build.ran_as]}, command);
       next.push_back({"which operation moves the bits, and from which row length?", command});
       return;
     }

@@ -204,7 +204,7 @@ std::string around_change(const View& view, const Run& run, std::size_t change,
 
 std::string divergence(const View& view, const PromptComparison& p, const Look& look) {
   std::string text =
-      fmt::format("  prompt {}: the token of step {} changed, laid to {}\n", p.prompt,
+      fmt::format("  prompt {}: the token of step {} changed, attributed to {}\n", p.prompt,
                   *p.first_token_change, cause_in_words(p.token_change_cause));
   for (const std::uint32_t side : {0U, 1U}) {
     const Run* run = view.run(side, p.mode, p.prompt);

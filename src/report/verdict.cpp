@@ -152,9 +152,9 @@ std::vector<std::string> details(const Report& report) {
     details.push_back(on_kept(report));
   }
   if (const PromptComparison* first = first_diverged(report)) {
-    details.push_back(fmt::format("earliest changed token: prompt {}, step {}, {}, laid to {}",
-                                  first->prompt, *first->first_token_change, first->mode,
-                                  cause_in_words(first->token_change_cause)));
+    details.push_back(fmt::format(
+        "earliest changed token: prompt {}, step {}, {}, attributed to {}", first->prompt,
+        *first->first_token_change, first->mode, cause_in_words(first->token_change_cause)));
   }
   if (s.smallest_gap) {
     details.push_back(closest_call(s));

@@ -46,6 +46,13 @@ constexpr KnownKnob kKnown[] = {
     {"batch-position", "", "",
      "compute a request in another row, where a kernel may take other instructions",
      "move nothing where every row is computed alike"},
+    // PyTorch's documentation of scaled_dot_product_attention: since operations are fused, its
+    // output
+    // may differ with the kernel that is chosen.
+    {"attention", kSdpaOperation, "eager,sdpa",
+     "compute scores, mask, softmax and sum by one fused operation of torch's, which adds in an "
+     "order of its own",
+     ""},
     {"dtype", "", "", "round every weight and every operation's result to that type", ""},
     {"interop-threads", "", "",
      "let whole operations run beside each other, where a program asks for that",

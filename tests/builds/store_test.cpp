@@ -296,6 +296,18 @@ TEST_F(StoreTest, HashesATouchedLibraryOnceAndRenewsItsRecord) {
   }
 }
 
+TEST_F(StoreTest, TellsWhatAttentionHangsOnWithoutFetching) {
+  world_.publish({"2.0.7", false}, "a-name");
+  for (const char* side : {"2.0.7", "a-name", "torch-2.0.7+cpu-cp39-cp39-linux_x86_64.whl"}) {
+    EXPECT_THAT(attention_facts(side).torch, StartsWith("2.0.7")) << side;
+    EXPECT_EQ(attention_facts(side).transformers, "") << side;
+  }
+  for (const char* side : {"9.9.9", "no/such/folder", world_.wheels().c_str()}) {
+    EXPECT_EQ(attention_facts(side).torch, "") << side;
+  }
+  EXPECT_TRUE(installed_builds().empty());
+}
+
 TEST_F(StoreTest, UnpacksAWheelFileWithWhatLiesBesideIt) {
   const Pin pin = world_.publish({"2.0.7", false});
   fs::remove(world_.pins() / "torch-2.0.7.json");

@@ -225,7 +225,7 @@ TEST_F(RealRunner, DiesAsItsFaultsSay) {
   EXPECT_THAT(error_with("kill@step=2"), HasSubstr("signal 9"));
   EXPECT_THAT(error_with("exit@step=2"), HasSubstr("exit status 7"));
   EXPECT_THAT(error_with("fail@step=2"), HasSubstr("a planted failure"));
-  EXPECT_THAT(error_with("garbage@step=2"), HasSubstr("spoke no sense"));
+  EXPECT_THAT(error_with("garbage@step=2"), HasSubstr("sent a malformed frame"));
   EXPECT_THAT(error_with("no such thing"), HasSubstr("no such fault"));
   launch_.timeout_seconds = 3;
   EXPECT_THAT(error_with("hang@step=2"), HasSubstr("hangs"));

@@ -44,6 +44,9 @@ LocalizedOperation localized_operation(const std::string& name, bool same, std::
   operation.same = same;
   operation.inputs_same = same || (own == true && name.starts_with("block.0."));
   operation.own = own;
+  if (own == true) {
+    operation.own_change = OwnChange{max_abs / 8, 3};
+  }
   if (!same) {
     operation.max_abs_diff = max_abs;
     operation.mean_abs_diff = max_abs / 4;
@@ -255,6 +258,7 @@ Report rescore_report() {
   r.requests[3].first_outlier = 4;
   r.non_finite = 1;
   r.not_chosen = 3;
+  r.noise = RescoreNoise{1e-6, 2e-6, "float32", 9.5e-7, 1e-3, 1e-3};
   r.spread = {{"all", 16, 4, 1e-6, 2.75, 2.75},
               {"early", 8, 1, 1e-6, 2.75, 2.75},
               {"late", 8, 3, 1e-6, 2.75, 2.75}};
@@ -310,13 +314,23 @@ Report study_report() {
   g.median_last = 5.5;
   g.loop_share = 0.625;
   g.histogram = {{0.01, 1}, {{1, 50, {0, 4000, 6000}}, {51, 100, {3, 0, 9997}}}};
-  s.flips = {{0, 1, {20000, 19000, 0, 3e-5, 368, 0.08, 0.23, {4, 2.5, 6.25}}},
-             {1, 3, {20000, 0, 0, 0, 368, 0.08, 0.23, {0, {}, {}}}}};
+  s.flips = {{0,
+              1,
+              {20000,
+               19000,
+               0,
+               3e-5,
+               368,
+               0.08,
+               0.23,
+               {4, 2.5, 6.25},
+               FlipBasis{500.5, 367, 3.75, 4.5, 4.25, "given"}}},
+             {1, 3, {20000, 0, 0, 0, 368, 0.08, 0.23, {0, {}, {}}, {}}}};
   StudySampled& d = s.sampled.emplace();
   d.prompts = 200;
   d.steps = 20000;
   d.loop_share = 0.01;
-  d.argmax = {20000, 19500, 1, 3e-5, 368, 0.02, 0.9, {14, 11, 18}};
+  d.argmax = {20000, 19500, 1, 3e-5, 368, 0.02, 0.9, {14, 11, 18}, {}};
   d.mean_total_variation = 5e-6;
   d.draws = {8, 7, 9};
   d.same_draws = 20000;

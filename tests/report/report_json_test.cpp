@@ -93,6 +93,20 @@ TEST_F(ReportJson, SaysWhichOutputHeadWasRun) {
               HasSubstr("/model/output_head: unknown value \"other\""));
 }
 
+TEST_F(ReportJson, SaysWhichAttentionWhereItIsNotTheEagerOneOfBefore) {
+  Report report = identical_report();
+  EXPECT_THAT(report_json(report), ::testing::Not(HasSubstr("\"attention")));
+  const SideAttention sdpa{Attention::kSdpa, ScoreScale::kDivide, "auto: why", "4.57.1"};
+  const SideAttention multiplied{Attention::kEager, ScoreScale::kMultiply, "--attention", {}};
+  report.builds[0].attention = sdpa;
+  report.builds[1].attention = multiplied;
+  const Report again = read(report_json(report));
+  EXPECT_EQ(again.builds[0].attention, sdpa);
+  EXPECT_EQ(again.builds[1].attention, multiplied);
+  EXPECT_THAT(refusal_with("\"sdpa\"", "\"flash\"", report),
+              HasSubstr("/builds/0/attention: unknown value \"flash\""));
+}
+
 TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
   write_report(made_report(), path_);
   EXPECT_EQ(read_file(path_), report_json(made_report()));
@@ -131,6 +145,7 @@ TEST_F(ReportJson, OpensReportsOfTheFirstSchemaForEver) {
   EXPECT_EQ(report.runs[0].steps.size(), 3U);
   EXPECT_EQ(report.runs[0].steps[0].top.size(), 4U);
   EXPECT_EQ(report.builds[1].torch, "1.13.1+cu117");
+  EXPECT_EQ(report.builds[1].attention, SideAttention{}) << "there was no other";
   EXPECT_EQ(report.summary.verdict, "same_tokens");
   EXPECT_TRUE(report.gates.empty());
   EXPECT_FALSE(report.logits);
@@ -411,6 +426,21 @@ TEST_F(ReportJson, ReadsWhatRescoringFound) {
   EXPECT_TRUE(std::isnan(back.rescore->outliers[3].logprob_prefill));
   EXPECT_EQ(back.rescore->requests[1].answers->prompt, 3U);
   EXPECT_EQ(back.rescore->spread[2].outliers, 3U);
+  ASSERT_TRUE(back.rescore->noise);
+  EXPECT_EQ(back.rescore->noise->own, 2e-6);
+  EXPECT_FALSE(back.rescore->rule);
+}
+
+TEST_F(ReportJson, ReadsTheRuleOfAFileAndReportsWithoutNoise) {
+  Report report = rescore_report();
+  report.rescore->noise.reset();
+  const LogprobRule rule{.temperature = 0.7, .top_k = 20, .top_p = 0.9};
+  report.rescore->rule = RescoreRule{rule, false, 8, 16, 1e-6, 2e-6};
+  const Report back = read(report_json(report));
+  EXPECT_FALSE(back.rescore->noise);
+  ASSERT_TRUE(back.rescore->rule);
+  EXPECT_EQ(back.rescore->rule->rule, rule);
+  EXPECT_EQ(back.rescore->rule->fitted, 8U);
 }
 
 TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
@@ -423,6 +453,12 @@ TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
   EXPECT_THAT(refusal_with("\"limit\":0.001", "\"limit\":1e-7", report),
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
+  EXPECT_THAT(refusal_with("\"first_outlier\":null", "\"first_outlier\":0", report),
+              HasSubstr("/rescore/requests/0/first_outlier: "));
+  EXPECT_THAT(refusal_with("\"first_outlier\":2", "\"first_outlier\":3", report),
+              HasSubstr("/rescore/requests/1/first_outlier: not the first"));
+  EXPECT_THAT(refusal_with("\"outliers\":3,\"first", "\"outliers\":2,\"first", report),
+              HasSubstr("/rescore/requests/1/outliers: "));
   EXPECT_THAT(refusal_with("\"step\":3", "\"step\":4", report),
               HasSubstr("/rescore/scored/2: not the next token of the requests"));
   EXPECT_THAT(refusal_with("\"tokens\":4", "\"tokens\":5", report),
@@ -453,6 +489,7 @@ TEST_F(ReportJson, RefusesAStudyThatContradictsItself) {
           "/study/gaps/histogram/bands/1/counts: not one more");
   refused("{\"a\":1,\"b\":3,\"rate\"", "{\"a\":6,\"b\":3,\"rate\"",
           "/study/flips/1/a: there is none");
+  refused("\"interval\":\"given\"", "\"interval\":\"guessed\"", "unknown value \"guessed\"");
   refused("\"what\":\"kernels\"", "\"what\":\"weather\"", "unknown value \"weather\"");
   refused("\"name\":\"last again\"", "\"name\":\"middle\"", "unknown value \"middle\"");
   Report single = report;

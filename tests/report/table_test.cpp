@@ -25,7 +25,7 @@ constexpr const char* kEnding = R"(
 verdict  tokens changed in 1 of 2 prompts
   8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
   largest change of a logit 3.05e-05
-  earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+  earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
   closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 next     do tokens still change when both sides draw alike?
            driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --sampler fixed
@@ -44,7 +44,7 @@ TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
 sample                            tokens  text     changed from  max |Δlogit|  smallest gap  ends by
   1  The capital of France is          5  same           step 2      3.05e-05        0.0124
   2  Q: What is 17 times 23?\nA:       3  changed        step 2      3.05e-05        0.0124  A length, B eos
-  prompt 2: the token of step 2 changed, laid to logits and sampler
+  prompt 2: the token of step 2 changed, attributed to logits and sampler
     A   the[ King] said
     B   the[ Queen] said
 )" + kEnding);
@@ -386,7 +386,7 @@ Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompt
 
 - 8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
 - largest change of a logit 3.05e-05
-- earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+- earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
 - closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 
 Next: do tokens still change when both sides draw alike?
@@ -401,6 +401,74 @@ Next: how do the sides compare past the changed token?
       report_markdown(scored_report()),
       AllOf(HasSubstr("| 1. The capital of France is | 3 | step 1 | – | 3.05e-05 | 2.50e-10 |"),
             HasSubstr("- perplexity: A 23.456789 · B 23.456801\n")));
+}
+
+/// Two builds of which each has both kinds of attention.
+Report of_new_builds(Attention kind) {
+  Report report = scored_report();
+  report.builds[0].torch = "2.5.1";
+  report.builds[1].torch = "2.8.0";
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = kind;
+  }
+  return report;
+}
+
+TEST(ReportTable, SaysWhichAttentionWhereThereIsAChoice) {
+  EXPECT_THAT(report_table(scored_report(), false, 120), Not(HasSubstr("attention")));
+  Report report = of_new_builds(Attention::kSdpa);
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("  1 thread  sdpa attention  january"));
+  EXPECT_THAT(report_markdown(report), AllOf(HasSubstr("| threads | attention | name |"),
+                                             HasSubstr("| 1 thread | sdpa | january-2022 |")));
+  report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("  1 thread  eager attention                               january"),
+                    HasSubstr("  eager attention (scaled as transformers 5.4)  december")));
+}
+
+TEST(ReportTable, SaysInOneWordWhatAllBuildsOfARangeComputed) {
+  Report report = bisect_report();
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.torch = "2.8.0";
+    build.attention.kind = Attention::kSdpa;
+  }
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr(" · sdpa attention · prompts eight"));
+  report.builds[0].attention = {Attention::kEager, ScoreScale::kMultiply, {}, {}};
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = Attention::kEager;
+  }
+  EXPECT_THAT(report_table(report, false, 120),
+              HasSubstr(" · eager attention (scaled as each build's transformers) · "));
+}
+
+TEST(Suggestions, SpellAttentionOutWhereTheDefaultIsAnother) {
+  EXPECT_THAT(report_table(of_new_builds(Attention::kSdpa), false, 120),
+              Not(HasSubstr("--attention")));
+  const std::string eager = report_table(of_new_builds(Attention::kEager), false, 120);
+  EXPECT_THAT(eager, HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"));
+  EXPECT_THAT(eager, HasSubstr("--attention eager --env '*:ATEN_CPU_CAPABILITY=default'"));
+  Report report = of_new_builds(Attention::kSdpa);
+  report.builds[1].attention.kind = Attention::kEager;
+  const std::string mixed = report_table(report, false, 120);
+  EXPECT_THAT(mixed, Not(HasSubstr("driftaudit bisect"))) << "that has no sides";
+  EXPECT_THAT(mixed, HasSubstr(" --attention B:eager "));
+}
+
+TEST(Suggestions, NeverSendAVenvsAttentionToReleasesThatHaveAnother) {
+  Report report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.transformers = "4.41.2";
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"),
+                    HasSubstr("driftaudit audit january-2022 december-2022 --mode score")))
+      << "the same two builds choose the same again, releases don't";
+  report.builds[1].attention.transformers = "5.0.0";
+  report.builds[0].attention.scale = report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("driftaudit bisect"));
+  report.model.n_head = 32;  // heads of 8
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("driftaudit bisect")));
 }
 
 TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {

@@ -124,6 +124,7 @@ TEST(CpuPreset, HasKnobsOfItsLibrariesAndOfTorch) {
     const std::string library = library_of_knob(knob.name);
     EXPECT_EQ(library, knob.name.starts_with("MKL_")                ? "MKL"
                        : knob.name.find("DNN") != std::string::npos ? "oneDNN"
+                       : knob.name == "attention"                   ? kSdpaOperation
                                                                     : "")
         << knob.name;
   }
