@@ -125,6 +125,12 @@ Status info(const InfoOptions& options) {
              config.end_of_text.empty()
                  ? std::string()
                  : fmt::format(", end of text {}", fmt::join(config.end_of_text, ", ")));
+  if (const Error* none = model.tokenizer.why_none()) {
+    fmt::print("tokenizer  none: {}\n", none->what());
+  }
+  for (const std::string& warning : model.tokenizer.warnings()) {
+    fmt::print("warning    {}\n", warning);
+  }
   for (const std::string& warning : model.warnings) {
     fmt::print("warning    {}\n", warning);
   }

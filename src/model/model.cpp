@@ -72,15 +72,26 @@ ModelConfig config_in(const fs::path& folder) {
   return read_model_config(file);
 }
 
+/// A folder's tokenizer; one that isn't there or isn't known costs only texts, not ids.
 Tokenizer tokenizer_in(const fs::path& folder, const ModelConfig& config) {
-  Tokenizer tokenizer = Tokenizer::from_folder(folder);
-  if (tokenizer.size() > config.vocab_size || config.vocab_size - tokenizer.size() > kMostPadding) {
-    throw usage_error(
-        fmt::format("{}: the tokenizer has {} ids, but config.json says that vocab_size is {}",
-                    folder.string(), tokenizer.size(), config.vocab_size),
-        "the tokenizer's files and the model must belong together");
-  }
-  tokenizer.pad_to(config.vocab_size);
+  Tokenizer tokenizer = [&] {
+    try {
+      Tokenizer found = Tokenizer::from_folder(folder);
+      if (found.size() + kMostPadding < config.vocab_size) {
+        throw usage_error(
+            fmt::format("{}: the tokenizer has {} ids, but config.json says that vocab_size is {}",
+                        folder.string(), found.size(), config.vocab_size),
+            "the tokenizer's files and the model must belong together; or give prompts as ids");
+      }
+      return found;
+    } catch (const Error& error) {
+      if (error.status() != Status::kUsage) {
+        throw;
+      }
+      return Tokenizer::none(error);
+    }
+  }();
+  tokenizer.fit_to(config.vocab_size);
   return tokenizer;
 }
 

@@ -62,6 +62,10 @@ void check_requests(const Place& place, const RescoreRecord& record) {
     if (request.first_outlier != first) {
       throw Place(own, "first_outlier").error("not the first of its scored tokens above the limit");
     }
+    if (request.alone && request.alone->first_difference == 0U) {
+      const Place alone(own, "alone");
+      throw Place(alone, "first_difference").error("0 where counting begins at 1");
+    }
   }
 }
 

@@ -341,6 +341,56 @@ TEST_F(ReportJson, RefusesUnknownNames) {
   EXPECT_THAT(refusal_with("\"10\":", "\"010\":"), HasSubstr("/tokens/010: not a token's id"));
 }
 
+TEST_F(ReportJson, RefusesModesThatThereAreNot) {
+  Report report = made_report();
+  for (const std::string mode : {"greedy; touch x #", "greedy\x1b[2J", ""}) {
+    report.settings.modes = {"greedy", mode};
+    EXPECT_THAT(refusal(report_json(report)), HasSubstr("/settings/modes/1: no such mode"));
+  }
+}
+
+TEST_F(ReportJson, RefusesAVerdictThatItsPromptsDoNotGive) {
+  Report report = made_report();
+  ASSERT_EQ(report.summary.verdict, "diverged");
+  report.summary.verdict = "identical";
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/summary/verdict: \"identical\", but by its prompts it is \"diverged\""));
+  report = made_report();
+  report.by_mode[0].second.verdict = "identical";
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/summary/by_mode/greedy/verdict: \"identical\""));
+}
+
+TEST_F(ReportJson, RefusesABisectionOfNothing) {
+  Report report = bisect_report();
+  report.bisect->candidates.clear();
+  EXPECT_THAT(refusal(report_json(report)), HasSubstr("/bisect/candidates: empty"));
+}
+
+TEST_F(ReportJson, RefusesASweepWithoutValuesOrThatDoesNotSayHowItRan) {
+  Report report = sweep_report();
+  report.sweep->knobs[0].values.clear();
+  EXPECT_THAT(refusal(report_json(report)), HasSubstr("/sweep/knobs/0/values: empty"));
+  report = sweep_report();
+  ASSERT_EQ(report.sweep->cells[0].state, "ran");
+  report.sweep->cells[0].ran_as.reset();
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/sweep/cells/0/ran_as: null, though the cell ran"));
+}
+
+TEST_F(ReportJson, RefusesARequestWhoseFirstOutlierIsAnother) {
+  for (const std::uint32_t step : {0U, 1U, 999999U}) {
+    Report report = rescore_report();
+    auto& requests = report.rescore->requests;
+    const auto sound = std::find_if(requests.begin(), requests.end(),
+                                    [](const auto& request) { return !request.first_outlier; });
+    ASSERT_NE(sound, requests.end());
+    sound->first_outlier = step;
+    EXPECT_THAT(refusal(report_json(report)),
+                HasSubstr("/first_outlier: not the first of its scored tokens"));
+  }
+}
+
 TEST_F(ReportJson, RefusesABisectionThatContradictsItself) {
   const Report report = bisect_report();
   EXPECT_THAT(refusal_with("\"class\":2", "\"class\":3", report),

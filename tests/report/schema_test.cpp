@@ -117,7 +117,9 @@ bool optional_key(const std::string& key) {
                            "memory_limit_bytes",
                            "alignment",
                            "flush_denormals",
-                           "sampled"}) {
+                           "sampled",
+                           "own_change",
+                           "basis"}) {
     if (key == name) {
       return true;
     }
