@@ -90,6 +90,12 @@ struct ModelRecord {
   std::string source_dtype;
   std::uint32_t n_layer = 0, n_embd = 0, n_head = 0, n_positions = 0, vocab_size = 0;
   std::uint64_t parameters = 0;
+  /// Which output head was run: "tied", the token embedding, or "stored", the checkpoint's own.
+  /// Empty: a report that doesn't say.
+  std::string output_head;
+  bool output_head_asked = false;     ///< it was chosen by --output-head
+  std::uint64_t head_differing = 0;   ///< elements of the stored head that the embedding's aren't
+  std::vector<std::string> warnings;  ///< what makes answers other than some transformers'
 };
 
 struct SettingsRecord {

@@ -131,6 +131,9 @@ std::vector<std::string> not_comparable(const SavedSide& a, const SavedSide& b) 
   const SettingsRecord& x = a.report->settings;
   const SettingsRecord& y = b.report->settings;
   differences.add("weights (SHA-256)", a.report->model.digest, b.report->model.digest);
+  if (!a.report->model.output_head.empty() && !b.report->model.output_head.empty()) {
+    differences.add("output head", a.report->model.output_head, b.report->model.output_head);
+  }
   differences.add("modes", x.modes, y.modes);
   add_prompts(differences, "prompt", a.prompts().prompts, b.prompts().prompts);
   add_prompts(differences, "text window", a.text(), b.text());

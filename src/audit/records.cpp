@@ -42,6 +42,10 @@ ModelRecord model_record(const Model& model) {
   record.n_positions = model.config.n_positions;
   record.vocab_size = model.config.vocab_size;
   record.parameters = model.config.parameters();
+  record.output_head = model.config.tied ? "tied" : "stored";
+  record.output_head_asked = model.head_asked;
+  record.head_differing = model.head.differing;
+  record.warnings = model.warnings;
   return record;
 }
 

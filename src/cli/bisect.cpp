@@ -38,9 +38,10 @@ struct BisectOptions {
 
 /// Options of the run that mean nothing to an operation by itself.
 void check_of_operation(const BisectOptions& options) {
-  for (const char* name : {"--model", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
-                           "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache",
-                           "--batch", "--attention", "--on-divergence", "--keep-top"}) {
+  for (const char* name :
+       {"--model", "--output-head", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
+        "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache", "--batch",
+        "--attention", "--on-divergence", "--keep-top"}) {
     if (!options.operation.empty() && options.run.given.contains(name)) {
       throw usage_error(fmt::format("{}: --probe asks no model", name), "leave out one of the two");
     }

@@ -47,6 +47,12 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
   settings.modes = std::move(modes);
   command.add_option("--model", options.model, "auto, mini, gpt2, a folder or a weights file")
       ->capture_default_str();
+  command
+      .add_option(
+          "--output-head", options.output_head,
+          "tied: the token embedding; stored: the checkpoint's own (default: as config.json "
+          "says)")
+      ->check(CLI::IsMember({"tied", "stored"}));
   command.add_option("--prompts", options.prompts, "a shipped set (eight, alice-200) or a file")
       ->capture_default_str();
   command.add_option("--mode", settings.modes, "greedy, sample, score; several by commas")
@@ -175,8 +181,15 @@ AuditRequest request_of(const RunOptions& options, const Model& model) {
   return request;
 }
 
+ModelOptions model_options(const RunOptions& options) {
+  ModelOptions model;
+  model.offline = options.offline;
+  model.head = head_choice(options.output_head);
+  return model;
+}
+
 Model open_run_model(const RunOptions& options, Progress& progress) {
-  return open_model(options.model, ModelOptions{options.offline}, progress);
+  return open_model(options.model, model_options(options), progress);
 }
 
 void note_dropped(const RunnerEnvironment& environment, Progress& progress) {

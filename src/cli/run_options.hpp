@@ -13,6 +13,7 @@ namespace drift {
 /// The options that say what is run, shared by the commands that run builds.
 struct RunOptions {
   std::string model = "auto";
+  std::string output_head;  ///< "tied", "stored"; empty: as config.json says
   std::string prompts = "eight";
   std::string text;
   SettingsRecord settings;
@@ -52,6 +53,9 @@ bool has_mode(const RunOptions& options, const std::string& mode);
 
 /// What the sides are asked to do; the sides themselves are still to come.
 AuditRequest request_of(const RunOptions& options, const Model& model);
+
+/// How the model is to be opened.
+ModelOptions model_options(const RunOptions& options);
 
 /// The model that is asked for.
 Model open_run_model(const RunOptions& options, Progress& progress);

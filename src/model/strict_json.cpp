@@ -8,11 +8,13 @@
 
 #include "driftaudit/error.hpp"
 
+#include "model/lfs_pointer.hpp"
 #include "model/shown.hpp"
 
 namespace drift {
 
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where) {
+  refuse_lfs_pointer(text, where);
   using Event = nlohmann::json::parse_event_t;
   constexpr int kMaxDepth = 32;
   std::vector<std::set<std::string>> keys;  // of the open objects

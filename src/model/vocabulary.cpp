@@ -12,6 +12,7 @@
 #include "driftaudit/file.hpp"
 
 #include "model/byte_alphabet.hpp"
+#include "model/lfs_pointer.hpp"
 #include "model/post_processor.hpp"
 #include "model/shown.hpp"
 #include "model/tokenizer_settings.hpp"
@@ -166,6 +167,7 @@ class Builder {
 /// feed.
 void read_merges_file(const fs::path& file, Builder& builder) {
   const std::string text = read_file(file, kMaxFileBytes);
+  refuse_lfs_pointer(text, file.string());
   builder.from_file(file);
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -231,6 +231,13 @@ class FieldReader {
       throw Place(place_, key).error(fmt::format("unknown value \"{}\"", visible(to)));
     }
   }
+  void one_of_if_there(const char* key, std::string& to, std::initializer_list<const char*> names) {
+    if (object_.find(key) != nullptr) {
+      one_of(key, to, names);
+    } else {
+      find(key);
+    }
+  }
   void side(const char* key, char& to) {
     std::string name;
     one_of(key, name, {"A", "B"});

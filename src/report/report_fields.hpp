@@ -11,6 +11,7 @@
 //   v.digest(key, text)        32 hexadecimal digits; an optional one may be null
 //   v.hex_if_set(key, number)  16 hexadecimal digits, or left out
 //   v.one_of(key, text, names) a text out of a list
+//   v.one_of_if_there(key, text, names) the same, or left out for an empty text
 //   v.side(key, char)          "A" or "B"
 //   v.checksum(key, step)      of what the step keeps: see step_checksum()
 
@@ -76,6 +77,10 @@ void fields(auto& v, Is<ModelRecord> auto& m) {
   v("n_positions", m.n_positions);
   v("vocab_size", m.vocab_size);
   v("parameters", m.parameters);
+  v.one_of_if_there("output_head", m.output_head, {"tied", "stored"});
+  v.unless(false, "output_head_asked", m.output_head_asked);
+  v.if_not_zero("head_differing", m.head_differing);
+  v.unless(std::vector<std::string>(), "warnings", m.warnings);
 }
 
 void fields(auto& v, Is<SettingsRecord> auto& s) {

@@ -68,6 +68,9 @@ void append_model(const ModelRecord& model, std::string& command) {
   if (model.why.empty()) {
     command += " --model " + quoted(visible(model.name));
   }
+  if (model.output_head_asked && !model.output_head.empty()) {
+    command += " --output-head " + model.output_head;
+  }
 }
 
 void append_knob(const std::string& side, const std::string& name, const std::string& value,

@@ -245,7 +245,10 @@ std::string short_number(double value) {
   return size != 0 && size < 1e-3 ? fmt::format("{:.2e}", value) : fmt::format("{:.3g}", value);
 }
 
-Verdict verdict_of(const Report& report) {
+namespace {
+
+/// What the report's own kind says.
+Verdict verdict_by_kind(const Report& report) {
   if (report.bisect) {
     return bisect_verdict(report);
   }
@@ -275,6 +278,18 @@ Verdict verdict_of(const Report& report) {
   }
   return {side_warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};
+}
+
+}  // namespace
+
+Verdict verdict_of(const Report& report) {
+  Verdict verdict = verdict_by_kind(report);
+  std::vector<std::string> warnings;
+  for (const std::string& warning : report.model.warnings) {
+    warnings.push_back(visible(warning));
+  }
+  verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());
+  return verdict;
 }
 
 std::string verdict_sentence(const Report& report) {

@@ -23,7 +23,8 @@ RescoreRecord scored_by(const std::vector<DecodedRequest>& requests, RescoreOpti
   scorer = build_record(request.scorer);
   options.outlier = request.outlier;
   options.n_positions = model.config.n_positions;
-  options.end_of_text = model.config.end_of_text;
+  const std::vector<std::int32_t>& ends = model.config.end_of_text;
+  options.end_of_text = ends.empty() ? -1 : ends.front();
   const LogitsReader logits =
       runner_logits(request.scorer, request.timeout_seconds, model, progress, scorer);
   const Scoring scoring{options.top_k, options.rule.value_or(LogprobRule{})};

@@ -91,8 +91,8 @@ struct Task {
   bool fed = false;   ///< after each Step wait for a FedToken and go on from it
   std::vector<std::int32_t> ids;
   std::uint32_t new_tokens = 0;
-  std::int32_t end_of_text = -1;  ///< stop after this token; -1: never
-  std::uint32_t top_k = 0;        ///< sampling: 0 is no filter
+  std::vector<std::int32_t> end_of_text;  ///< stop after any of these tokens
+  std::uint32_t top_k = 0;                ///< sampling: 0 is no filter
   double temperature = 1.0;
   std::uint64_t seed = 0;
   Sampler sampler = Sampler::kTorch;
@@ -173,7 +173,7 @@ inline void put(Writer& w, const Task& t) {
   w.number(t.fed);
   w.numbers(t.ids);
   w.number(t.new_tokens);
-  w.number(t.end_of_text);
+  w.numbers(t.end_of_text);
   w.number(t.top_k);
   w.number(t.temperature);
   w.number(t.seed);
@@ -193,7 +193,7 @@ inline void get(Reader& r, Task& t) {
   t.fed = r.number<std::uint8_t>() != 0;
   t.ids = r.numbers<std::int32_t>();
   t.new_tokens = r.number<std::uint32_t>();
-  t.end_of_text = r.number<std::int32_t>();
+  t.end_of_text = r.numbers<std::int32_t>();
   t.top_k = r.number<std::uint32_t>();
   t.temperature = r.number<double>();
   t.seed = r.number<std::uint64_t>();

@@ -170,7 +170,7 @@ TEST_F(RealRunner, TakesATopKBeyondTheVocabulary) {
 TEST_F(RealRunner, StopsAfterTheEndOfText) {
   wire::Task one = greedy(5);
   const std::vector<std::int32_t> tokens = run(one).tokens();
-  one.end_of_text = tokens.at(1);
+  one.end_of_text = {-5, tokens.at(1)};  // any of them ends it
   const Answer answer = run(one);
   EXPECT_EQ(answer.end.stopped, wire::Stopped::kEndOfText);
   EXPECT_EQ(answer.steps.back().token, tokens[1]);
@@ -203,7 +203,7 @@ TEST_F(RealRunner, GoesOnFromTheTokensThatItIsFed) {
 TEST_F(RealRunner, StopsAFedTaskAtItsLengthAndAtAFedEndOfText) {
   wire::Task fed = greedy(2);
   fed.fed = true;
-  fed.end_of_text = 9;
+  fed.end_of_text = {9};
   EXPECT_EQ(run(fed, {5, 6}).end.stopped, wire::Stopped::kLength);
   EXPECT_EQ(run(fed, {9}).end.stopped, wire::Stopped::kEndOfText);
 }

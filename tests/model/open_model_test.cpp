@@ -18,6 +18,8 @@ namespace drift {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -152,13 +154,54 @@ TEST_F(OpenModel, MakesDamagedWeightsInTheCacheAnew) {
   }
 }
 
-TEST_F(OpenModel, RemembersThatTheOutputHeadIsNotTied) {
-  EXPECT_TRUE(open(tiny().string()).config.tied);
+TEST_F(OpenModel, FollowsConfigWhereTheStoredHeadDiffersAndWarns) {
+  const Model before = open(tiny().string());
+  EXPECT_THAT(before.warnings, IsEmpty());
   add_output_head();
-  EXPECT_FALSE(open(tiny().string()).config.tied);
+  for (int time = 0; time < 2; ++time) {  // the second time from the cache
+    const Model model = open(tiny().string());
+    EXPECT_TRUE(model.config.tied);
+    EXPECT_EQ(model.digest, before.digest) << "the same weights are run";
+    ASSERT_EQ(model.warnings.size(), 1u);
+    EXPECT_THAT(model.warnings[0],
+                AllOf(HasSubstr(std::to_string(model.head.differing) + " of 131072 elements"),
+                      HasSubstr("config.json ties"), HasSubstr("--output-head stored")));
+    EXPECT_GT(model.head.differing, 130000u);
+  }
   work_.steps.clear();
-  EXPECT_FALSE(open(tiny().string()).config.tied);
+  open(tiny().string());
   EXPECT_THAT(work_.steps, IsEmpty());
+}
+
+TEST_F(OpenModel, RunsTheHeadThatIsAskedFor) {
+  add_output_head();
+  ModelOptions options;
+  options.head = HeadChoice::kStored;
+  const Model stored = open_model(tiny().string(), options, work_);
+  EXPECT_FALSE(stored.config.tied);
+  EXPECT_TRUE(stored.head_asked);
+  ASSERT_EQ(stored.warnings.size(), 1u);
+  EXPECT_THAT(stored.warnings[0], HasSubstr("transformers 4 uses the embedding"));
+  options.head = HeadChoice::kTied;
+  const Model tied = open_model(tiny().string(), options, work_);
+  EXPECT_TRUE(tied.config.tied);
+  EXPECT_NE(tied.digest, stored.digest);
+  EXPECT_EQ(tied.digest, open(tiny().string()).digest);
+}
+
+TEST_F(OpenModel, AHeadThatConfigGivesTheModelNeedsNoWarning) {
+  add_output_head();
+  json config = json::parse(read_file(tiny() / "config.json"));
+  config["tie_word_embeddings"] = false;
+  write_file(tiny() / "config.json", config.dump());
+  const Model model = open(tiny().string());
+  EXPECT_FALSE(model.config.tied);
+  EXPECT_GT(model.head.differing, 0u);
+  EXPECT_THAT(model.warnings, IsEmpty());
+  ModelOptions options;
+  options.head = HeadChoice::kTied;
+  EXPECT_THAT(open_model(tiny().string(), options, work_).warnings,
+              ElementsAre(HasSubstr("no release of transformers")));
 }
 
 TEST_F(OpenModel, ServesTwoAtOnce) {

@@ -74,6 +74,25 @@ TEST_F(ReportJson, SaysHowManyPromptsRanTogether) {
               HasSubstr("/settings/batch: 0 where counting begins at 1"));
 }
 
+TEST_F(ReportJson, SaysWhichOutputHeadWasRun) {
+  EXPECT_THAT(report_json(made_report()), ::testing::Not(HasSubstr("output_head")))
+      << "reports of earlier releases don't say";
+  Report report = made_report();
+  report.model.output_head = "stored";
+  report.model.output_head_asked = true;
+  report.model.head_differing = 80;
+  report.model.warnings = {"the head differs"};
+  const std::string json = report_json(report);
+  const ModelRecord back = read(json).model;
+  EXPECT_EQ(back.output_head, "stored");
+  EXPECT_TRUE(back.output_head_asked);
+  EXPECT_EQ(back.head_differing, 80U);
+  EXPECT_EQ(back.warnings, report.model.warnings);
+  EXPECT_EQ(report_json(read(json)), json);
+  EXPECT_THAT(refusal_with("\"output_head\":\"stored\"", "\"output_head\":\"other\"", report),
+              HasSubstr("/model/output_head: unknown value \"other\""));
+}
+
 TEST_F(ReportJson, SaysWhichAttentionWhereItIsNotTheEagerOneOfBefore) {
   Report report = identical_report();
   EXPECT_THAT(report_json(report), ::testing::Not(HasSubstr("\"attention")));

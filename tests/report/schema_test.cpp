@@ -53,6 +53,12 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   Report in_batches = made_report();
   in_batches.settings.batch = 4;
   EXPECT_TRUE(accepts(json::parse(report_json(in_batches))));
+  Report other_head = made_report();
+  other_head.model.output_head = "stored";
+  other_head.model.output_head_asked = true;
+  other_head.model.head_differing = 80;
+  other_head.model.warnings = {"the head differs"};
+  EXPECT_TRUE(accepts(json::parse(report_json(other_head))));
 }
 
 TEST_F(ReportSchema, KnowsTheKeysOfAttention) {
@@ -115,7 +121,9 @@ bool optional_key(const std::string& key) {
                            "peak_address_bytes",
                            "idle",
                            "notes",
-                           "sampled"}) {
+                           "sampled",
+                           "own_change",
+                           "basis"}) {
     if (key == name) {
       return true;
     }

@@ -354,6 +354,23 @@ TEST(Suggestions, KeepWhatTheReportWasMadeWith) {
                         "--prompts alice-200 --mode greedy --new-tokens 200\n"));
 }
 
+TEST(Suggestions, KeepTheOutputHeadThatWasAskedFor) {
+  Report report = identical_report();
+  report.model.why = "";
+  report.model.output_head = "stored";
+  EXPECT_THAT(report_table(report, false, 80), Not(HasSubstr("--output-head")));
+  report.model.output_head_asked = true;
+  EXPECT_THAT(report_table(report, false, 80), HasSubstr("--model mini --output-head stored"));
+}
+
+TEST(ReportTable, WarnsOfTheModelFirst) {
+  Report report = identical_report();
+  report.model.warnings = {"the checkpoint's head differs"};
+  EXPECT_THAT(report_table(report, false, 80),
+              HasSubstr("warning  the checkpoint's head differs\n"));
+  EXPECT_THAT(verdict_sentence(report), StartsWith("the checkpoint's head differs; "));
+}
+
 TEST(ReportMarkdown, HoldsTheSameContent) {
   EXPECT_EQ(report_markdown(audit_report()),
             R"(## driftaudit: tokens changed in 1 of 2 prompts
