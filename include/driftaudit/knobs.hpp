@@ -38,12 +38,12 @@ std::vector<Knob> preset_knobs(const std::string& preset, const HostRecord& host
 /// torch's operation of which the knob `attention` turns the use on and off.
 inline constexpr const char* kSdpaOperation = "scaled_dot_product_attention";
 
-/// The library or operation without which nothing reads a knob: "MKL", "oneDNN", kSdpaOperation;
-/// empty where it needs none.
+/// The library or operation without which nothing reads a knob: "MKL", "oneDNN", "OpenBLAS",
+/// kSdpaOperation; empty where it needs none.
 std::string library_of_knob(const std::string& name);
 
-/// What a knob that moved bits is known to do, or where one that moved none is known to, in words
-/// that follow "known to"; empty: nothing is known.
-std::string known_of_knob(const std::string& name, bool moved);
+/// What is on record of a knob apart from any measurement: what a manual, which is named, says of
+/// it, and what was seen of it, with the processor that it was seen on.
+std::vector<std::string> notes_on_knob(const std::string& name);
 
 }  // namespace drift

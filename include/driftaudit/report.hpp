@@ -11,6 +11,7 @@
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/conditions.hpp"
+#include "driftaudit/doubtful_settings.hpp"
 #include "driftaudit/gates.hpp"
 #include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
@@ -57,11 +58,13 @@ struct BuildRecord {
   std::optional<std::string> blas_dispatch;  ///< which of its kernels the BLAS goes for: "avx2"
   std::string string_abi;                    ///< "old", "new"
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
+  std::vector<DoubtfulSetting> doubtful_settings;  ///< of these, as the runner's libraries answered
   Conditions conditions;
   SideAttention attention;
   std::optional<bool> repeatable;  ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_address_bytes = 0;   ///< of the address space; 0: not known
   std::string log;                        ///< the end of the runner's stderr, or empty
   std::optional<RecordedBuild> recorded;  ///< of a side that was taken from a saved report
 };

@@ -44,7 +44,7 @@ RunnerFacts facts_from(const wire::Hello& hello);
 bool is_variable_name(const std::string& name);
 
 /// The variables that a runner gets: a minimal set, the caller's of the known families (`ATEN_`,
-/// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`), then `own` on top.
+/// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`, `OPENBLAS_`), then `own` on top.
 struct RunnerEnvironment {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> knobs;  ///< those of known families and of `own`

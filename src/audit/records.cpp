@@ -26,6 +26,7 @@ void record_facts(const RunnerFacts& facts, BuildRecord& record) {
   record.threads = facts.aten_threads;
   record.blas_threads = facts.blas_threads;
   record.blas_dispatch = facts.blas_dispatch;
+  record.doubtful_settings = doubtful_settings(record.knobs, facts);
 }
 
 ModelRecord model_record(const Model& model) {

@@ -113,6 +113,7 @@ void record_end(RunnerProcess& runner, const std::string& label, std::uint64_t s
                 double seconds, BuildRecord& record) {
   const auto done = expect_event<wire::Done>(runner.next(), label);
   record.peak_memory_bytes = std::max(record.peak_memory_bytes, done.peak_memory_bytes);
+  record.peak_address_bytes = std::max(record.peak_address_bytes, done.peak_address_bytes);
   record.tokens_per_second = seconds > 0 ? static_cast<double>(steps) / seconds : 0;
   record.log = runner.log_tail();
 }

@@ -256,6 +256,10 @@ void RunnerProcess::Impl::fail_at_end() {
     fail(fmt::format("the runner was killed in the middle of its work: {}", end.describe()),
          "if nobody did it, the system may have run out of memory");
   }
+  if (end.signal == SIGILL) {
+    fail(fmt::format("a kernel took an instruction that this processor lacks: {}", end.describe()),
+         "unset what asks for such kernels (ATEN_CPU_CAPABILITY, say), or name ones that it has");
+  }
   fail(
       fmt::format("the runner ended {}: {}",
                   stream.within_frame() ? "in the middle of a frame" : "too early", end.describe()),

@@ -166,6 +166,10 @@ class FieldReader {
       take(Place(place_, key), *value, to);
     }
   }
+  template <class T>
+  void if_any(const char* key, std::vector<T>& to) {
+    if_there(key, to);
+  }
   void if_not_zero(const char* key, std::uint64_t& to) { if_there(key, to); }
   void if_above_one(const char* key, std::uint32_t& to) {
     if (find(key) != nullptr) {

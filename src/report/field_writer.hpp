@@ -125,6 +125,12 @@ class FieldWriter {
       (*this)(key, entries);
     }
   }
+  template <class T>
+  void if_any(const char* key, const std::vector<T>& values) {
+    if (!values.empty()) {
+      (*this)(key, values);
+    }
+  }
   void if_not_zero(const char* key, std::uint64_t count) {
     if (count != 0) {
       (*this)(key, count);

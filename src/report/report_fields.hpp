@@ -4,6 +4,7 @@
 // that what one writes the other reads. A visitor has
 //   v(key, value)              a key that is always there; optional values may be null
 //   v.if_set(key, optional)    a key that is left out without a value
+//   v.if_any(key, list)        a key that is left out for an empty list
 //   v.if_not_zero(key, count)  a key that is left out for 0
 //   v.unless(usual, key, value) a key that is left out for the usual value
 //   v.from_one(key, count)     a count that begins at 1
@@ -117,6 +118,13 @@ void fields(auto& v, Is<LogitsRecord> auto& l) {
   v("sha256", l.sha256);
 }
 
+void fields(auto& v, Is<DoubtfulSetting> auto& s) {
+  v("name", s.name);
+  v("value", s.value);
+  v.one_of("state", s.state, {"not_honoured", "unknown"});
+  v("answer", s.answer);
+}
+
 void fields(auto& v, Is<BuildRecord> auto& b) {
   v("label", b.label);
   v("torch", b.torch);
@@ -129,6 +137,7 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v.if_set("blas_dispatch", b.blas_dispatch);
   v("string_abi", b.string_abi);
   v("knobs", b.knobs);
+  v.if_any("doubtful_settings", b.doubtful_settings);
   v.unless(1U, "interop_threads", b.conditions.interop_threads);
   v.if_not_zero("memory_limit_bytes", b.conditions.memory_limit);
   v.unless(64U, "alignment", b.conditions.alignment);
@@ -140,6 +149,7 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v("repeatable", b.repeatable);
   v("tokens_per_second", b.tokens_per_second);
   v("peak_memory_bytes", b.peak_memory_bytes);
+  v.if_not_zero("peak_address_bytes", b.peak_address_bytes);
   v("log", b.log);
   v.if_set("recorded", b.recorded);
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/utf8.hpp"
 #include "report/view.hpp"
 
@@ -302,7 +303,9 @@ Verdict reveal_verdict(const Report& report) {
   std::vector<std::string> details = reveal_details(report);
   std::string headline = std::move(details.front());
   details.erase(details.begin());
-  return {{}, std::move(headline), std::move(details), {}, suggestions(report)};
+  std::vector<std::string> warnings =
+      runner_warnings(report.builds, [&](std::size_t i) { return side_name(report, i); });
+  return {std::move(warnings), std::move(headline), std::move(details), {}, suggestions(report)};
 }
 
 }  // namespace drift

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/runner_warnings.hpp"
 #include "report/spelt_command.hpp"
 #include "report/study_original.hpp"
 #include "report/study_view.hpp"
@@ -19,6 +20,13 @@ std::vector<std::string> study_warnings(const Report& report) {
           "its own",
           visible(build.label), visible(build.torch), counted(build.threads, "thread")));
     }
+  }
+  const auto name_of = [&](std::size_t i) {
+    const BuildRecord& build = report.builds[i];
+    return fmt::format("{} ({})", visible(build.label), counted(build.threads, "thread"));
+  };
+  for (std::string& said : runner_warnings(report.builds, name_of)) {
+    warnings.push_back(std::move(said));
   }
   for (const StudyBuild& build : report.study->range) {
     if (!build.ran_as) {

@@ -263,7 +263,8 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   const Look look{colour, std::max<std::size_t>(width, 40)};
   const Verdict verdict = verdict_of(report);
   if (report.bisect) {
-    return bisect_table(report, colour) + "\n" + ending(verdict, look);
+    return warning_lines(verdict, look) + bisect_table(report, colour) + "\n" +
+           ending(verdict, look);
   }
   if (report.localize) {
     return warning_lines(verdict, look) + localize_table(view, colour) + "\n" +
@@ -271,7 +272,8 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
            ending(verdict, look);
   }
   if (report.reveal) {
-    return reveal_table(report, colour, look.width) + "\n" + ending(verdict, look);
+    return warning_lines(verdict, look) + reveal_table(report, colour, look.width) + "\n" +
+           ending(verdict, look);
   }
   if (report.sweep) {
     return warning_lines(verdict, look) + sweep_table(report, colour) + "\n" +

@@ -10,6 +10,7 @@
 #include "report/localize_view.hpp"
 #include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/study_view.hpp"
 #include "report/swapped_answers.hpp"
 #include "report/sweep_view.hpp"
@@ -184,6 +185,10 @@ std::vector<std::string> side_warnings(const Report& report) {
                       "differences below may be its own",
                       side_name(report, i)));
     }
+  }
+  for (std::string& said :
+       runner_warnings(report.builds, [&](std::size_t i) { return side_name(report, i); })) {
+    warnings.push_back(std::move(said));
   }
   for (std::string& swapped : swapped_answers(report)) {
     warnings.push_back(std::move(swapped));

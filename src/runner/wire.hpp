@@ -159,6 +159,7 @@ struct TaskEnd {
 
 struct Done {
   std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_address_bytes = 0;  ///< of the address space: no kind of memory had more
 };
 
 struct Failure {
@@ -282,8 +283,14 @@ inline void get(Reader& r, TaskEnd& e) {
   e.seconds = r.number<double>();
 }
 
-inline void put(Writer& w, const Done& d) { w.number(d.peak_memory_bytes); }
-inline void get(Reader& r, Done& d) { d.peak_memory_bytes = r.number<std::uint64_t>(); }
+inline void put(Writer& w, const Done& d) {
+  w.number(d.peak_memory_bytes);
+  w.number(d.peak_address_bytes);
+}
+inline void get(Reader& r, Done& d) {
+  d.peak_memory_bytes = r.number<std::uint64_t>();
+  d.peak_address_bytes = r.number<std::uint64_t>();
+}
 
 inline void put(Writer& w, const Failure& f) { w.text(f.what); }
 inline void get(Reader& r, Failure& f) { f.what = r.text(); }

@@ -176,6 +176,13 @@ TEST(RunnerProcess, SaysThatTheRunnerWasKilled) {
   EXPECT_THAT(message_of("killed"), AllOf(HasSubstr("1.2.3: "), HasSubstr("signal 9")));
 }
 
+TEST(RunnerProcess, SaysThatTheProcessorLacksAnInstruction) {
+  const Error error = error_of(launch("illegal"));
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("an instruction that this processor lacks"), HasSubstr("signal 4")));
+  EXPECT_THAT(error.hint(), HasSubstr("ATEN_CPU_CAPABILITY"));
+}
+
 TEST(RunnerProcess, QuotesTheEndOfStderrWhenTheRunnerEndsEarly) {
   const Error error = error_of(launch("ended"));
   EXPECT_THAT(error.what(), AllOf(HasSubstr("too early: exit status 127"),

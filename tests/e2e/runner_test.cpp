@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driftaudit/doubtful_settings.hpp"
+
 #include "e2e/real_runner.hpp"
 
 namespace drift {
@@ -70,9 +72,21 @@ TEST_F(RealRunner, NamesTheKernelsThatMklGoesFor) {
     RunnerProcess process(launch_, job_);
     return facts_from(std::get<wire::Hello>(process.next())).blas_dispatch.value_or("nothing");
   };
+  launch_.environment.erase("MKL_CBWR");
   EXPECT_THAT(dispatch(), Not(AnyOf("nothing", HasSubstr("cbwr"))));
+  // Which branch it takes is the processor's business: some take AUTO for each that is asked for.
   launch_.environment["MKL_CBWR"] = "COMPATIBLE";
-  EXPECT_THAT(dispatch(), HasSubstr("cbwr compatible"));
+  EXPECT_THAT(dispatch(), HasSubstr(" cbwr "));
+}
+
+TEST_F(RealRunner, PrintsWhatATenThinksOfAValueThatItIgnores) {
+  launch_.environment["ATEN_CPU_CAPABILITY"] = "Default";
+  RunnerProcess process(launch_, job_);
+  const RunnerFacts facts = facts_from(std::get<wire::Hello>(process.next()));
+  EXPECT_GT(std::get<wire::Done>(process.next()).peak_address_bytes, 1U << 20);
+  EXPECT_THAT(process.log_tail(), HasSubstr("ignoring invalid value for ATEN_CPU_CAPABILITY"));
+  EXPECT_EQ(doubtful_settings({{"ATEN_CPU_CAPABILITY", "Default"}}, facts).empty(),
+            facts.cpu_capability == "DEFAULT");
 }
 
 TEST_F(RealRunner, ChoosesTheHighestLogitAndStopsAtTheLength) {

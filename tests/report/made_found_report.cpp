@@ -191,6 +191,7 @@ Report sweep_report() {
   threads.other_kernels = pair;
   threads.first_token_change = SweepTokenChange{pair, "greedy", 2, 3, 10, 11};
   threads.known = "split sums";
+  threads.notes = {"a manual: it shares work out"};
   SweepKnob& variable = s.knobs[1];
   variable.name = "MKL_CBWR";
   variable.values = {"", "AUTO", "AVX", "SSE2"};
@@ -199,6 +200,7 @@ Report sweep_report() {
   variable.known = "pin paths";
   s.knobs[2].name = "cache";
   s.knobs[2].values = {"on", "off"};
+  s.knobs[2].idle = SweepIdle{1, "no step follows another"};
   s.cells[0].rescore = SweepRescore{120, 0, 0.001, 1e-6, 1e-5, {}, {}};
   s.cells[1].rescore = SweepRescore{
       120, 31, 0.001, 2e-6, 4.5, {{"greedy", 2, 5, 30, {}, {}}, {"greedy", 4, 7, 1, 3, 6}}, {}};

@@ -181,6 +181,9 @@ TEST_F(ReportJson, ReadsBackWhatWasWritten) {
   const Report back = read(report_json(report));
   ASSERT_EQ(back.runs.size(), report.runs.size());
   EXPECT_EQ(back.builds[1].log, report.builds[1].log);
+  EXPECT_EQ(back.builds[1].peak_address_bytes, 987654321U);
+  EXPECT_EQ(back.builds[1].doubtful_settings.at(0).answer, "oneDNN doesn't say");
+  EXPECT_TRUE(back.builds[0].doubtful_settings.empty());
   EXPECT_EQ(back.builds[1].knobs, report.builds[1].knobs);
   EXPECT_EQ(back.builds[0].blas_threads, 1U);
   EXPECT_EQ(back.builds[0].blas_dispatch, "avx2");

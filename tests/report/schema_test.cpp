@@ -117,6 +117,10 @@ bool optional_key(const std::string& key) {
                            "memory_limit_bytes",
                            "alignment",
                            "flush_denormals",
+                           "doubtful_settings",
+                           "peak_address_bytes",
+                           "idle",
+                           "notes",
                            "sampled",
                            "own_change",
                            "basis"}) {

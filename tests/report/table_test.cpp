@@ -14,6 +14,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+/// An audit whose runners printed nothing and honoured all.
+Report audit_report() {
+  Report report = made_report();
+  report.builds[1].log.clear();
+  report.builds[1].doubtful_settings.clear();
+  return report;
+}
+
 constexpr const char* kHeading =
     R"(model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompts × 60 tokens
 A  torch 1.10.1  avx2  MKL 2020.0  1 thread  january-2022
@@ -35,7 +43,7 @@ next     do tokens still change when both sides draw alike?
 
 TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
   EXPECT_EQ(
-      report_table(made_report(), false, 120),
+      report_table(audit_report(), false, 120),
       std::string(kHeading) +
           R"(greedy                            tokens  text  changed from  max |Δlogit|  smallest gap
   1  The capital of France is          5  same        step 2      3.05e-05        0.0124
@@ -51,7 +59,7 @@ sample                            tokens  text     changed from  max |Δlogit|  
 }
 
 TEST(ReportTable, CutsPromptsAndWrapsSentencesFor80Columns) {
-  const std::string table = report_table(made_report(), false, 80);
+  const std::string table = report_table(audit_report(), false, 80);
   EXPECT_THAT(table, HasSubstr(
                          R"(
 greedy                    tokens  text  changed from  max |Δlogit|  smallest gap
@@ -66,7 +74,7 @@ greedy                    tokens  text  changed from  max |Δlogit|  smallest ga
 }
 
 TEST(ReportTable, ColoursOnlyWhatChanged) {
-  std::string table = report_table(made_report(), true, 120);
+  std::string table = report_table(audit_report(), true, 120);
   EXPECT_THAT(table, HasSubstr("      3  \x1b[31mchanged\x1b[0m        step 2"));
   EXPECT_THAT(table, HasSubstr("    A   the\x1b[32m King\x1b[0m said\n"));
   EXPECT_THAT(table, HasSubstr("    B   the\x1b[31m Queen\x1b[0m said\n"));
@@ -110,7 +118,7 @@ verdict  same tokens, other bits
 }
 
 TEST(ReportTable, AlignsWideCharactersByColumns) {
-  Report report = made_report();
+  Report report = audit_report();
   for (drift::Run& run : report.runs) {
     if (run.prompt == 2) {
       run.prompt_text = "東京はどこ 😀";
@@ -125,7 +133,7 @@ greedy                         tokens  text  changed from  max |Δlogit|  smalle
 }
 
 TEST(ReportTable, NeverPassesControlCharactersOn) {
-  Report report = made_report();
+  Report report = audit_report();
   report.runs[0].prompt_text = "a\x1b[31mb";
   report.builds[0].label = "x\x1b]0;y\x07";
   report.tokens[11] = "\x1b[2J";
@@ -134,7 +142,7 @@ TEST(ReportTable, NeverPassesControlCharactersOn) {
 }
 
 TEST(ReportTable, NamesASideThatIsNotRepeatableFirst) {
-  Report report = made_report();
+  Report report = audit_report();
   report.builds[1].repeatable = false;
   report.builds[1].threads = 4;
   const std::string table = report_table(report, false, 120);
@@ -170,14 +178,14 @@ TEST(ReportTable, SaysWhichOfManyPromptsAreLeftOut) {
 }
 
 TEST(ReportTable, ShowsNoMoreThanAFewDivergedTexts) {
-  Report report = made_report();
+  Report report = audit_report();
   report.comparison.assign(9, report.comparison.back());
   const std::string table = report_table(report, false, 80);
   EXPECT_THAT(table, HasSubstr("  … and 4 prompts more with a changed token"));
 }
 
 TEST(ReportTable, FitsALongContinuationIntoTheWidth) {
-  Report report = made_report();
+  Report report = audit_report();
   for (drift::Run& run : report.runs) {
     const std::vector<Step> steps = run.steps;
     for (int i = 0; i < 30; ++i) {
@@ -195,7 +203,7 @@ TEST(ReportTable, FitsALongContinuationIntoTheWidth) {
 }
 
 TEST(ReportTable, ShowsBsOwnChoiceWhereTheTokenWasImposed) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.on_divergence = "force";
   for (drift::Run& run : report.runs) {
     if (run.build == 1 && run.mode == "sample") {
@@ -208,7 +216,7 @@ TEST(ReportTable, ShowsBsOwnChoiceWhereTheTokenWasImposed) {
 }
 
 TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.top_k = 0;
   report.settings.seed = 7;
   report.settings.temperature = 2.5;
@@ -222,7 +230,7 @@ TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
 }
 
 TEST(ReportTable, SuggestsOnlyWhatRunsInBatches) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.batch = 4;
   const std::string table = report_table(report, false, 120);
   EXPECT_THAT(table, HasSubstr("in batches of 4\n"));
@@ -238,7 +246,7 @@ TEST(ReportTable, SuggestsOnlyWhatRunsInBatches) {
 }
 
 TEST(VerdictSentence, SaysWhatChangedAndHowCloseTheNearestTokenCame) {
-  Report report = made_report();
+  Report report = audit_report();
   report.summary.verdict = "same_tokens";
   report.summary.first_steps_changed = 1;
   for (PromptComparison& p : report.comparison) {
@@ -364,7 +372,7 @@ TEST(ReportTable, WarnsOfTheModelFirst) {
 }
 
 TEST(ReportMarkdown, HoldsTheSameContent) {
-  EXPECT_EQ(report_markdown(made_report()),
+  EXPECT_EQ(report_markdown(audit_report()),
             R"(## driftaudit: tokens changed in 1 of 2 prompts
 
 Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompts × 60 tokens
@@ -472,7 +480,7 @@ TEST(Suggestions, NeverSendAVenvsAttentionToReleasesThatHaveAnother) {
 }
 
 TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.dtype = "bfloat16";
   report.builds[0].conditions.alignment = 16;
   report.builds[1].conditions.flush_denormals = true;
@@ -488,7 +496,7 @@ TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
 }
 
 TEST(VerdictSentence, NamesTies) {
-  Report report = made_report();
+  Report report = audit_report();
   report.summary.ties = 2;
   EXPECT_THAT(verdict_sentence(report),
               HasSubstr("at 2 greedy steps the two highest logits are equal, and the lower id is "

@@ -92,7 +92,8 @@ TEST(Wire, GivesTheRunnersFramesBack) {
   EXPECT_EQ(end.stopped, Stopped::kContext);
   EXPECT_EQ(end.seconds, 0.25);
 
-  EXPECT_EQ(parse<Done>(payload_of(Done{5})).peak_memory_bytes, 5U);
+  EXPECT_EQ(parse<Done>(payload_of(Done{5, 6})).peak_memory_bytes, 5U);
+  EXPECT_EQ(parse<Done>(payload_of(Done{5, 6})).peak_address_bytes, 6U);
   EXPECT_EQ(parse<Failure>(payload_of(Failure{"why"})).what, "why");
   EXPECT_EQ(parse<FedToken>(payload_of(FedToken{-1})).token, -1);
 }
