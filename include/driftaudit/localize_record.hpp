@@ -7,12 +7,6 @@
 
 namespace drift {
 
-/// How far B's output on A's inputs lies from A's: what the operation changes by itself.
-struct OwnChange {
-  double max_abs_diff = 0;
-  std::uint64_t max_ulp = 0;
-};
-
 /// One operation of a forward pass on both sides, and A's replayed under B.
 struct LocalizedOperation {
   std::string name;                  ///< "block.3.attn.softmax"
@@ -22,8 +16,7 @@ struct LocalizedOperation {
   /// Whether B gives other bits on A's inputs, laid out as they were. Null: not replayable, A on
   /// its own inputs once more doesn't give its bits.
   std::optional<bool> own;
-  std::optional<OwnChange> own_change;  ///< null: none, or of a tool before it was recorded
-  // B's output in its own pass against A's, so with what its inputs carry on.
+  // B's own output against A's.
   double max_abs_diff = 0;
   double mean_abs_diff = 0;
   std::uint64_t max_ulp = 0;

@@ -1,7 +1,5 @@
 #include "generation.hpp"
 
-#include <algorithm>
-
 #include "plant.hpp"
 
 namespace drift::runner {
@@ -22,8 +20,7 @@ Choice chosen_token(const wire::Task& task, std::uint32_t step, const at::Tensor
 std::optional<wire::Stopped> reason_to_stop(const wire::Task& task, std::uint32_t step,
                                             std::int32_t next, std::int64_t length,
                                             std::int64_t context_length) {
-  const std::vector<std::int32_t>& ends = task.end_of_text;
-  if (std::find(ends.begin(), ends.end(), next) != ends.end()) {
+  if (next == task.end_of_text) {
     return wire::Stopped::kEndOfText;
   }
   if (step == task.new_tokens) {
