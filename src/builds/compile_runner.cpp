@@ -13,11 +13,9 @@
 #include "driftaudit/hash.hpp"
 #include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
-#include "driftaudit/remove_tree.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/elf.hpp"
-#include "builds/holds.hpp"
 #include "builds/libraries.hpp"
 #include "builds/records.hpp"
 #include "builds/runner_cache.hpp"
@@ -174,10 +172,7 @@ void compile(const Build& build, const Toolchain& toolchain, const fs::path& fol
   progress.finish();
   require_one_openmp(build, folder / "objects" / "runner");
   fs::rename(folder / "objects" / "runner", folder / "runner");
-  // The linker goes by the umask, but nobody else may write what is run.
-  fs::permissions(folder / "runner", fs::perms::group_write | fs::perms::others_write,
-                  fs::perm_options::remove);
-  remove_tree(folder / "objects");
+  fs::remove_all(folder / "objects");
   write_file(folder / "build.log", log, true);
 }
 
@@ -203,7 +198,6 @@ Runner open_runner(const Build& build, Progress& progress) {
   const std::string key = runner_key(build, toolchain, sources);
   const fs::path target = runners_folder() / key;
   const Runner runner{target / "runner", target / "build.log"};
-  hold("runner-" + key);
   if (is_sound_runner(target)) {
     return runner;
   }
@@ -211,7 +205,7 @@ Runner open_runner(const Build& build, Progress& progress) {
   if (is_sound_runner(target)) {
     return runner;
   }
-  remove_tree(target);  // a damaged one
+  fs::remove_all(target);  // a damaged one
   const ScratchFolder scratch("compile");
   const fs::path folder = scratch.path() / "runner";
   make_folders(folder);

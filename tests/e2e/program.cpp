@@ -48,6 +48,8 @@ std::string december() {
   return python ? december_venv(*python).string() : "december-2022";
 }
 
+std::string newest() { return "2.8.0"; }
+
 bool cpu_has_avx2() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;

@@ -32,6 +32,9 @@ Command program_command(const std::vector<std::string>& arguments,
 std::string january();
 std::string december();
 
+/// A build that has both kinds of attention.
+std::string newest();
+
 /// Whether this CPU has what the study's facts hold under.
 bool cpu_has_avx2();
 
