@@ -231,7 +231,7 @@ void make_model(const fs::path& folder, const MadeModelOptions& options, Progres
   const fs::path parent = (target.has_filename() ? target : target.parent_path()).parent_path();
   const TemporaryFolder temporary(parent, ".driftaudit-made");
   const fs::path made = temporary.path() / "model";
-  make_folders(made);
+  fs::create_directory(made);
   const Plan plan = plan_of(options.preset);
   write_weights(made, plan, options, progress);
   write_config(made, plan.config, options.dtype);

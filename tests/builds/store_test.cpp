@@ -355,7 +355,7 @@ TEST_F(StoreTest, NamesTheArchitectureOfAForeignWheelFile) {
   EXPECT_THAT(error_of([&] { open(wheel.string()); }).what(),
               HasSubstr(wheel.string() + ": built for " + (here_arm ? "x86_64" : "aarch64")));
   EXPECT_FALSE(has_half_build(world_.cache()));
-  EXPECT_THAT(error_of([&] { remove_build(wheel.string()); }).what(),
+  EXPECT_THAT(error_of([&] { remove_builds({wheel.string()}); }).what(),
               HasSubstr("not in the cache"));
 }
 
@@ -377,12 +377,12 @@ TEST_F(StoreTest, ListsAndRemovesBuilds) {
   EXPECT_EQ(builds[1].name, "january-2022");
   EXPECT_GT(builds[1].bytes, 1000U);
   EXPECT_FALSE(builds[1].has_runner);
-  remove_build("january-2022");
+  remove_builds({"january-2022"});
   EXPECT_EQ(installed_builds().size(), 1U);
   EXPECT_FALSE(fs::exists(builds[1].folder));
   EXPECT_FALSE(has_half_build(world_.cache()));
-  EXPECT_EQ(error_of([] { remove_build("january-2022"); }).status(), Status::kUsage);
-  EXPECT_EQ(error_of([] { remove_build("7.7"); }).status(), Status::kUsage);
+  EXPECT_EQ(error_of([] { remove_builds({"january-2022"}); }).status(), Status::kUsage);
+  EXPECT_EQ(error_of([] { remove_builds({"7.7"}); }).status(), Status::kUsage);
 }
 
 }  // namespace
