@@ -21,6 +21,7 @@ std::vector<Suggestion> file_suggestions(const Report& report) {
   if (report.settings.dtype != "float32") {
     command += " --dtype " + report.settings.dtype;
   }
+  append_attention({report.builds[0]}, command);
   command += " --logprobs " + quoted(visible(record.source)) + " " + options;
   return {{"does each token agree with that rule?", command}};
 }
