@@ -109,7 +109,7 @@ std::string attention_of(const Report& report, const BuildRecord& build) {
 
 /// For which positions generate() asks logits: products of another shape give other bits.
 std::string head_calls(const BuildRecord& build) {
-  return asks_last_position(build.attention) ? "last position" : "all positions";
+  return asks_last_position(build.attention) ? "the last position" : "all positions";
 }
 
 void add_caches(Differences& differences, const Report& report) {
@@ -203,12 +203,12 @@ std::vector<std::string> differing_conditions(const Report& report) {
     // Sides that run now differ as they were asked to, but for what their transformers decide.
     if (a.attention.kind == b.attention.kind) {
       differences.add("attention", attention_of(report, a), attention_of(report, b));
-      differences.add("output head", head_calls(a), head_calls(b));
+      differences.add("logits of", head_calls(a), head_calls(b));
     }
     return differences.take();
   }
   differences.add("attention", attention_of(report, a), attention_of(report, b));
-  differences.add("output head", head_calls(a), head_calls(b));
+  differences.add("logits of", head_calls(a), head_calls(b));
   const RecordedBuild there = conditions(report, a);
   const RecordedBuild here = conditions(report, b);
   differences.add("threads", a.threads, b.threads);

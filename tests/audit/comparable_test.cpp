@@ -175,7 +175,7 @@ TEST(DifferingConditions, AreThoseThatMayMoveBits) {
       compare_saved(saved(made_record(), "a.json"), saved(other, "b.json"), false, "driftaudit 2");
   EXPECT_THAT(
       report.warnings,
-      ElementsAre("attention: eager and sdpa", "output head: all positions and last position",
+      ElementsAre("attention: eager and sdpa", "logits of: all positions and the last position",
                   "threads: 1 and 4", "knobs: none and MKL_CBWR=AVX2", "KV cache: yes and no",
                   "processor: a processor and another processor", "kernels: none and AVX2",
                   "BLAS: none and OpenBLAS", "operating system's kernel: none and Linux 7",
@@ -228,7 +228,7 @@ TEST(DifferingConditions, NameAScaleThatTransformersChoseWhereItShows) {
   EXPECT_THAT(differing_conditions(report), IsEmpty());
   report.builds[1].attention.transformers = "4.57.1";
   EXPECT_THAT(differing_conditions(report),
-              ElementsAre("output head: all positions and last position"));
+              ElementsAre("logits of: all positions and the last position"));
   report.builds[0].attention.kind = Attention::kSdpa;
   EXPECT_THAT(differing_conditions(report), IsEmpty()) << "that was asked for";
 }
