@@ -61,7 +61,7 @@ void check_mask(const StoredTensor& tensor) {
   see_elements(tensor, [&](float value, std::uint64_t at) {
     const float causal = at % size <= at / size ? 1 : 0;
     if (value != causal) {
-      refuse_mask(tensor, fmt::format("it is {} at {}", value, position_text(at, shape)));
+      refuse_mask(tensor, fmt::format("it is {:g} at {}", value, position_text(at, shape)));
     }
     return true;
   });
@@ -76,7 +76,7 @@ void check_masked_value(const StoredTensor& tensor) {
   }
   see_elements(tensor, [&](float value, std::uint64_t) {
     if (!(value <= kLowEnough)) {
-      refuse_mask(tensor, fmt::format("it is {}", value));
+      refuse_mask(tensor, fmt::format("it is {:g}", value));
     }
     return true;
   });

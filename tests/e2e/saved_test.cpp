@@ -210,9 +210,11 @@ TEST_F(Saved, OutputHeadIsConfigsOrTheOneAskedForAndGoesWithTheRecording) {
   ASSERT_EQ(run({"model", "make", "--preset", "tiny", "--out", "tiny", "--quiet"}).status, 0);
   add_shifted_head(folder() / "tiny/model.safetensors");
   const auto recorded = [&](const std::string& out, const std::vector<std::string>& options) {
-    std::vector<std::string> all = {"--model", "tiny", "--mode", "greedy"};
-    all.insert(all.end(), options.begin(), options.end());
-    const ProgramRun run = record(january(), out, all);
+    std::vector<std::string> arguments = {"record", january(), "--model",      "tiny",
+                                          "--mode", "greedy",  "--new-tokens", "5",
+                                          "--out",  out,       "--quiet"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramRun run = run_program(arguments, folder());
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("warning  the checkpoint stores an output head"),
                                HasSubstr("of 131072 elements")));
