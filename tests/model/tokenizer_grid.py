@@ -220,6 +220,8 @@ def two_file_cases():
         tokenizer_config__json={**GPT2, "split_special_tokens": True},
         added_tokens__json={"<x>": N},
     )
+    holes = {name: id + 2 for name, id in vocabulary(first=()).items()}
+    yield "ids missing", {**two_files(), "vocab.json": holes}
     yield "fast class", two_files(tokenizer_config__json={"tokenizer_class": "GPT2TokenizerFast"})
     yield "no version line", {**two_files(), "merges.txt": "\n".join(MERGES) + "\n"}
     yield "no last newline", {**two_files(), "merges.txt": "#version: 0.2\n" + "\n".join(MERGES)}
@@ -291,7 +293,7 @@ def one_file_cases():
     yield "one flags class fast", one_file(added=added, config=FAST)
     yield "one flags prefix", one_file(added=added, config={**GPT2, "add_prefix_space": True})
     yield "one flags split", one_file(added=added, config={**GPT2, "split_special_tokens": True})
-    yield "one lower added", one_file(added=added[:1] + [token("<New>", N, normalized=True)],
+    yield "normalizer Lowercase and added", one_file(added=added[:1] + [token("<New>", N, normalized=True)],
                                       normalizer={"type": "Lowercase"})
     yield "one specials in map", one_file(
         first=("<s>", "</s>"), added=[], special_map={"bos_token": "<s>", "eos_token": "</s>",
