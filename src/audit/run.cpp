@@ -285,8 +285,6 @@ Report run_audit(const AuditRequest& request, const Model& model, Progress& prog
   }
   report.tokens = used_tokens(report, request, &model.tokenizer);
   conclude(capture.comparison(), request, report);
-  const std::vector<std::string>& warnings = model.tokenizer.warnings();
-  report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
   return report;
 }
 

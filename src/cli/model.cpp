@@ -128,9 +128,6 @@ Status info(const InfoOptions& options) {
   if (const Error* none = model.tokenizer.why_none()) {
     fmt::print("tokenizer  none: {}\n", none->what());
   }
-  for (const std::string& warning : model.tokenizer.warnings()) {
-    fmt::print("warning    {}\n", warning);
-  }
   for (const std::string& warning : model.warnings) {
     fmt::print("warning    {}\n", warning);
   }

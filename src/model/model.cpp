@@ -118,7 +118,7 @@ Model open_model(const std::string& name, const ModelOptions& options, Progress&
   Tokenizer tokenizer = tokenizer_in(folder, config);
   CanonicalWeights weights =
       canonical_weights(choice.source, folder / "config.json", config, options.head, progress);
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = tokenizer.warnings();
   if (std::string warning = head_warning(weights.facts.head, config_tied, options.head);
       !warning.empty()) {
     warnings.push_back(std::move(warning));

@@ -243,6 +243,14 @@ TEST_F(OpenModel, TakesATokenizerWithMoreIds) {
   EXPECT_THROW(model.tokenizer.encode("Hello world"), Error);  // 15496 of 4096
 }
 
+TEST_F(OpenModel, WarnsOfWhatTransformersTokenizersDifferOn) {
+  EXPECT_THAT(open(tiny().string()).warnings, IsEmpty());
+  const std::string merges = read_file(tiny() / "merges.txt");
+  write_file(tiny() / "merges.txt", merges.substr(0, merges.size() - 1));
+  EXPECT_THAT(open(tiny().string()).warnings,
+              ::testing::ElementsAre(HasSubstr("no line feed ends it")));
+}
+
 TEST_F(OpenModel, TakesAVocabularyThatIsPaddedALittle) {
   json tokens = json::parse(read_file(tiny() / "vocab.json"));
   tokens.erase("<|endoftext|>");
