@@ -269,8 +269,8 @@ void describe_knob(const Report& report, const SweepKnob& knob, std::vector<std:
     details.push_back(name + ": " + measured(report, knob) + kernels_in_words(report, knob));
   }
   if (knob.idle) {
-    details.push_back(fmt::format("{}: {}nothing to act on in {}: {}", name,
-                                  knob.moves_bits ? "besides " : "",
+    details.push_back(fmt::format("{}: {} nothing to act on in {}: {}", name,
+                                  knob.moves_bits ? "besides, it had" : "it had",
                                   counted(knob.idle->pairs, "pair"), visible(knob.idle->why)));
   }
   if (!knob.moves_bits) {

@@ -61,6 +61,14 @@ bool cpu_has_avx2() {
   return false;
 }
 
+std::string unwrapped(std::string text) {
+  const std::string fold = "\n" + std::string(9, ' ');
+  for (std::size_t at = text.find(fold); at != std::string::npos; at = text.find(fold, at)) {
+    text.replace(at, fold.size(), " ");
+  }
+  return text;
+}
+
 bool has_one_error_line(const std::string& err) {
   if (err.rfind("error: ", 0) != 0) {
     return false;

@@ -38,6 +38,9 @@ std::string newest();
 /// Whether this CPU has what the study's facts hold under.
 bool cpu_has_avx2();
 
+/// A terminal's view with wrapped sentences on one line each.
+std::string unwrapped(std::string text);
+
 /// Matches the one error line that a failed run prints: "error: …" first and alone.
 bool has_one_error_line(const std::string& err);
 

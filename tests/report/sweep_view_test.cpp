@@ -79,7 +79,8 @@ TEST(SweepVerdict, SaysWhatMovedAndByWhichPairs) {
   EXPECT_EQ(verdict.details.at(3),
             "MKL_CBWR: bits are equal in the one pair of cells that differs in it alone");
   EXPECT_EQ(verdict.details.at(4), "MKL_CBWR is known to pin paths");
-  EXPECT_EQ(verdict.details.at(5), "cache: nothing to act on in 1 pair: no step follows another");
+  EXPECT_EQ(verdict.details.at(5),
+            "cache: it had nothing to act on in 1 pair: no step follows another");
   EXPECT_THAT(verdict.details, Contains("class A: cells 1, 3"));
   EXPECT_EQ(verdict.details.back(),
             "all on " + unchecked_report().host.cpu + "; another processor may take other kernels");
@@ -111,7 +112,7 @@ TEST(SweepVerdict, TellsAKnobWithNothingToActOnFromOneThatMovedNothing) {
   report.sweep->knobs[1].idle = SweepIdle{2, "no mode samples"};
   EXPECT_THAT(sweep_verdict(report).headline, HasSubstr("moved nothing: MKL_CBWR;"));
   EXPECT_THAT(sweep_verdict(report).details,
-              Contains("MKL_CBWR: besides nothing to act on in 2 pairs: no mode samples"));
+              Contains("MKL_CBWR: besides, it had nothing to act on in 2 pairs: no mode samples"));
 }
 
 TEST(SweepVerdict, SaysWhichKernelsTheLibrariesNamed) {
