@@ -49,6 +49,15 @@ TEST(RunnerWarnings, ShowWhatALibraryPrintedWithoutItsTimes) {
               ElementsAre("A and B printed: Warning: ignoring AVX512 (function go)"));
 }
 
+TEST(RunnerWarnings, LeaveOutTheFuserThatAPassOnTheCpuNeverAsksFor) {
+  std::vector<BuildRecord> builds(1);
+  builds[0].log =
+      "[W interface.cpp:47] Warning: Loading nvfuser library failed with: Error in dlopen: "
+      "libnvfuser_codegen.so: cannot open shared object file: No such file or directory (function "
+      "LoadingNvfuserLibrary)\n";
+  EXPECT_THAT(warnings_of(builds), IsEmpty());
+}
+
 TEST(RunnerWarnings, ShowALittleOfMuchAndNoControlCharacters) {
   std::vector<BuildRecord> builds(1);
   builds[0].log = "\x1b[31mone\ntwo\nthree\nfour\nfive\n" + std::string(1000, 'x');
