@@ -20,9 +20,9 @@ TEST(RunnerEnvironment, KeepsWhatProgramsNeedAndDropsTheRest) {
 
 TEST(RunnerEnvironment, PassesKnobsOnAndNamesThem) {
   const std::map<std::string, std::string> knobs = {
-      {"ATEN_CPU_CAPABILITY", "avx2"}, {"DNNL_VERBOSE", "1"}, {"GOMP_CPU_AFFINITY", "0"},
-      {"KMP_BLOCKTIME", "0"},          {"MKL_VERBOSE", "1"},  {"OMP_NUM_THREADS", "2"},
-      {"ONEDNN_MAX_CPU_ISA", "AVX2"}};
+      {"ATEN_CPU_CAPABILITY", "avx2"}, {"DNNL_VERBOSE", "1"},       {"GOMP_CPU_AFFINITY", "0"},
+      {"KMP_BLOCKTIME", "0"},          {"MKL_VERBOSE", "1"},        {"OMP_NUM_THREADS", "2"},
+      {"ONEDNN_MAX_CPU_ISA", "AVX2"},  {"OPENBLAS_CORETYPE", "Zen"}};
   const RunnerEnvironment result = runner_environment(knobs, {});
   EXPECT_EQ(result.knobs, knobs);
   EXPECT_EQ(result.variables, knobs);
