@@ -20,6 +20,8 @@ constexpr std::size_t kMostCandidates = 6;
 constexpr std::size_t kLeastTokens = 8;
 /// What remains under a rule, against what it explains.
 constexpr double kMostRemaining = 1.0 / 16;
+/// And in steps of bfloat16: a temperature of 0.5 or base 2 widens what rounding leaves.
+constexpr double kMostRemainingSteps = 4;
 constexpr double kMostFittedProbability = 0.9;
 
 FitToken fit_token(Logits logits, std::int32_t token, double said) {
@@ -106,7 +108,7 @@ class FileRules {
     const double largest = *std::max_element(left.begin(), left.end());
     const bool all = std::none_of(left.begin(), left.end(),
                                   [&](double delta) { return is_outlier(delta, limit); });
-    if (!all || middle > kMostRemaining * explained_ || scale > noise.step ||
+    if (!all || middle > kMostRemaining * explained_ || scale > kMostRemainingSteps * noise.step ||
         (best_ && 2 * scale + kLeastRescoreLimit / 100 >= best_scale_)) {
       return;
     }

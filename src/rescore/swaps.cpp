@@ -18,11 +18,14 @@ struct Candidate {
   ScoredText text;
 };
 
-/// At least half of what follows the first outlier must be outliers too: tokens that are likely in
-/// any text aren't, where the noise is large.
-bool fails_to_the_end(const RescoredRequest& request) {
+/// Whether enough fails to be another's text: kMostTelling tokens, or half of those from the first
+/// outlier on. Where the noise is large, or text repeats itself, tokens are soon as likely in any
+/// context, and few of a whole answer tell it apart.
+bool may_be_anothers(const RescoredRequest& request) {
+  constexpr std::uint64_t kMostTelling = 3;
   return request.first_outlier &&
-         2 * request.outliers >= (request.tokens - *request.first_outlier + 1);
+         (request.outliers >= kMostTelling ||
+          2 * request.outliers >= request.tokens - *request.first_outlier + 1);
 }
 
 /// The tokens of `request` from its first outlier on, the one at index `before`, after the first
@@ -56,10 +59,10 @@ bool fits(const DecodedRequest& request, std::size_t before, const std::vector<T
   return true;
 }
 
-std::vector<std::size_t> failing_to_the_end(const RescoreRecord& record) {
+std::vector<std::size_t> failing_requests(const RescoreRecord& record) {
   std::vector<std::size_t> failing;
   for (std::size_t i = 0; i < record.requests.size() && failing.size() < kMostSwapped; ++i) {
-    if (fails_to_the_end(record.requests[i])) {
+    if (may_be_anothers(record.requests[i])) {
       failing.push_back(i);
     }
   }
@@ -72,7 +75,7 @@ std::size_t tokens_before_outlier(const RescoredRequest& request) {
 
 std::vector<Candidate> all_candidates(const std::vector<DecodedRequest>& requests,
                                       const RescoreRecord& record, std::uint32_t n_positions) {
-  const std::vector<std::size_t> failing = failing_to_the_end(record);
+  const std::vector<std::size_t> failing = failing_requests(record);
   std::vector<Candidate> candidates;
   for (const std::size_t i : failing) {
     const std::size_t before = tokens_before_outlier(record.requests[i]);

@@ -1,5 +1,6 @@
 #include "driftaudit/rescore.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -251,6 +252,33 @@ TEST(Swaps, AreNamedWhereACacheWasTakenButTheLastTokenKept) {
   ASSERT_TRUE(record.requests[0].answers);
   EXPECT_EQ(record.requests[0].answers->prompt, 2U);
   EXPECT_EQ(record.requests[0].answers->step, 9U);
+}
+
+TEST(Swaps, AreNamedWhereOnlyTheFirstTokensTellThemApart) {
+  constexpr std::size_t kPrompt = 2;
+  constexpr std::size_t kTelling = 4;
+  const TextScorer scorer = [](const std::vector<ScoredText>& texts) {
+    std::vector<std::vector<TokenScore>> scores = made_scorer(texts);
+    for (std::size_t t = 0; t < texts.size(); ++t) {
+      for (std::size_t i = 0; i < scores[t].size(); ++i) {
+        if (texts[t].first + i >= kPrompt + kTelling) {
+          scores[t][i].logprob = -1;
+        }
+      }
+    }
+    return scores;
+  };
+  std::vector<DecodedRequest> requests = sound_requests(5);
+  for (DecodedRequest& request : requests) {
+    std::fill(request.logprobs.begin() + kTelling, request.logprobs.end(), -1);
+  }
+  std::swap(requests[1].tokens, requests[3].tokens);
+  std::swap(requests[1].logprobs, requests[3].logprobs);
+  const RescoreRecord record = rescore(requests, scorer, {{}, 50, 1024});
+  ASSERT_TRUE(record.requests[1].answers);
+  EXPECT_EQ(record.requests[1].answers->prompt, 4U);
+  ASSERT_TRUE(record.requests[3].answers);
+  EXPECT_EQ(record.requests[3].answers->prompt, 2U);
 }
 
 TEST(Swaps, AreNotClaimedOfRequestsThatAreWrongOtherwise) {

@@ -69,6 +69,13 @@ TEST(Rule, IsNamedUnderTheNoiseOfHalfPrecision) {
   }
 }
 
+TEST(Rule, IsNamedWhereItWidensThatNoise) {
+  const RescoreRecord record =
+      rescored_file(served({.rule = {.base = 2}, .noise = 0.02, .bfloat16 = true}));
+  ASSERT_TRUE(record.rule);
+  EXPECT_EQ(record.rule->rule.base, 2U);
+}
+
 TEST(Rule, IsNotClaimedOfNoise) {
   for (const double noise : {1e-6, 1e-4, 0.003, 0.02}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
