@@ -26,6 +26,9 @@ Gpt2::Gpt2(const WeightsFile& file, at::ScalarType dtype, const AttentionVariant
   masked_ = variant.multiplies() ? lowest_score(dtype)
                                  : at::scalar_tensor(at::Scalar(-1e4), at::TensorOptions(dtype));
   if (variant.generate_calls == wire::GenerateCalls::kLastPosition) {
+    // A Parameter there, even without gradients: at::matmul then folds rows that aren't contiguous,
+    // as a batch's last positions, into one matrix.
+    lm_head_ = lm_head_.detach().set_requires_grad(true);
     root_ = at::scalar_tensor(at::Scalar(std::sqrt(head_width())), at::TensorOptions(dtype));
   }
   zero_ = at::scalar_tensor(at::Scalar(0.0), at::TensorOptions(dtype));
