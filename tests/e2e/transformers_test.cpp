@@ -120,8 +120,8 @@ const std::vector<std::string> kFewRuns = {"generate", "batch"};
 
 class Transformers : public test::NeedsPython39 {
  protected:
-  TestModel mini() const {
-    return model("mini", fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini", 8, 24);
+  TestModel mini(std::size_t prompts, std::uint32_t new_tokens) const {
+    return model("mini", fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini", prompts, new_tokens);
   }
 
   TestModel gpt2_small(CheckpointFormat format, std::size_t prompts,
@@ -160,7 +160,7 @@ class Transformers : public test::NeedsPython39 {
   void expect_the_same_eager_bits(const Environment& environment) {
     using wire::DType;
     const auto eager = wire::Attention::kEager;
-    expect_the_same_bits(environment, mini(),
+    expect_the_same_bits(environment, mini(8, 24),
                          {{1, DType::kFloat32, eager, kEveryRun},
                           {2, DType::kFloat32, eager, kEveryRun},
                           {1, DType::kBFloat16, eager, kGreedyRuns}});
@@ -182,7 +182,7 @@ class Transformers : public test::NeedsPython39 {
       of_narrow.push_back({1, DType::kBFloat16, attention, kGreedyRuns});
       of_large.push_back({2, DType::kFloat32, attention, {"generate"}});
     }
-    expect_the_same_bits(environment, mini(), of_mini);
+    expect_the_same_bits(environment, mini(5, 8), of_mini);
     expect_the_same_bits(environment, narrow(false), of_narrow);
     expect_the_same_bits(environment, narrow(true), of_narrow);
     expect_the_same_bits(environment, gpt2_small(CheckpointFormat::kSafetensors, 2, 4), of_large);
