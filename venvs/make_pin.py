@@ -34,13 +34,14 @@ def fail(text):
 def fetch(requirement, python, machine, folder):
     """Downloads one wheel; its path."""
     digits = python.replace(".", "")
-    folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir",
+    folder = pathlib.Path(tempfile.mkdtemp(dir=folder)).resolve()
+    # Isolated and in a folder of its own: a pip.py where the person stands isn't pip.
+    command = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir",
                "--only-binary=:all:", "--implementation=cp", f"--python-version={python}",
                f"--abi=cp{digits}", *(f"--platform={p}_{machine}" for p in PLATFORMS),
                "--dest", str(folder), requirement]
     print(f"fetching {requirement}", file=sys.stderr)
-    if subprocess.run(command, check=False).returncode != 0:
+    if subprocess.run(command, check=False, cwd=folder).returncode != 0:
         fail(f"pip can't fetch {requirement} for Python {python}; try another --python")
     return next(folder.glob("*.whl"))
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/build.hpp"
 #include "driftaudit/conditions.hpp"
 #include "driftaudit/model.hpp"
@@ -25,7 +26,8 @@ struct Side {
   RunnerEnvironment environment;
   std::uint32_t threads = 1;  ///< intra-op
   Conditions conditions;
-  std::string dtype = "float32";      ///< as SettingsRecord::dtype, which is the same for all sides
+  std::string dtype = "float32";  ///< as SettingsRecord::dtype, which is the same for all sides
+  SideAttention attention;
   std::vector<std::string> launcher;  ///< a command before the runner
   std::string fault;                  ///< planted by tests; empty in all real use
 };
@@ -55,7 +57,8 @@ std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const To
 /// With `settings.batch` above 1 the prompts of these two modes run so many at a time, in their
 /// order; what is left over makes a smaller batch, be it of one, as it would for transformers.
 /// Windows of a text run alone. Errors (usage): fed tasks in a batch.
-std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end_of_text, bool fed);
+std::vector<wire::Task> plan_tasks(const AuditRequest& request,
+                                   const std::vector<std::int32_t>& end_of_text, bool fed);
 
 /// Runs all sides at once, in step, and compares them as the steps arrive; memory holds one step's
 /// logits a side besides the report. First each side's first prompt runs twice, in two processes:

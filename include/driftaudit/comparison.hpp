@@ -14,10 +14,10 @@ namespace drift {
 /// Why a token changed, where it did.
 enum class TokenChangeCause { kLogits, kSampler, kBoth };
 
-/// What a changed token is laid to. Greedy and scored tokens follow from the logits. For a sampled
-/// one: equal draws and other logits are `logits`, other draws over equal logits `sampler`, both
-/// changed `both`. Null where the logits differ and the draws aren't known.
-/// (Of `both`, an audit asks A's sampler what it makes of B's logits: see judge_change().)
+/// What a changed token is attributed to. Greedy and scored tokens follow from the logits. For a
+/// sampled one: equal draws and other logits are `logits`, other draws over equal logits `sampler`,
+/// both changed `both`. Null where the logits differ and the draws aren't known. (Of `both`, an
+/// audit asks A's sampler what it makes of B's logits: see judge_change().)
 std::optional<TokenChangeCause> token_change_cause(const std::string& mode, const Step& a,
                                                    const Step& b, const StepDifference& difference);
 
@@ -97,7 +97,7 @@ class Comparison {
   bool contexts_equal() const { return contexts_equal_; }
   /// The prompt's next step, with compare_logits() of it. Once contexts differ it only counts as
   /// not compared.
-  /// `judged` replaces what a changed token would be laid to.
+  /// `judged` replaces what a changed token would be attributed to.
   void add_step(const Step& a, const Step& b, const StepDifference& difference,
                 std::optional<TokenChangeCause> judged = std::nullopt);
   /// Steps that only one side reached, or that followed a change of token.

@@ -63,7 +63,7 @@ class AtomicFile {
 /// write(bytes) and commit() of an AtomicFile.
 void write_file(const fs::path& path, std::string_view bytes, bool in_cache = false);
 
-/// Creates the folder and its parents; an error (trouble) names the one that couldn't be made.
+/// Creates the folder and its parents, which only their owner may write to; errors are trouble.
 void make_folders(const fs::path& path);
 
 /// A new folder `parent/prefix-XXXXXX`, removed with all it holds unless released.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "driftaudit/study_record.hpp"
@@ -21,31 +20,29 @@ using GapChanges = std::vector<std::vector<GapChange>>;
 /// How often the highest token of a step would be another in run B, estimated from gaps and changes
 /// together even where no flip was seen.
 ///
-/// A token flips where the change closes the gap. Near 0 the density of gaps is about level: two
-/// logits that vary freely don't avoid each other. So take the `near` steps with the smallest gaps,
-/// which reach up to `bandwidth` h, and let each one's gap lie anywhere in [0, h], its change d as
-/// it was: the two logits then change places with probability min(|d|, h) / 2h, the half because
-/// a change opens a gap as often as it closes it. The rate is the sum of these over all steps N,
-/// plus the flips seen above h. For small changes that is f(0) E[|d| | gap near 0] / 2 with f(0) =
-/// near / (N h), the density by nearest neighbours (Loftsgaarden & Quesenberry, "A nonparametric
-/// estimate of a multivariate density function", Ann. Math. Stat. 36, 1965), and the expected
-/// change taken where gaps are small, so that changes may depend on gaps. near = N^(2/3) / 2, since
-/// the count's own scatter falls with `near` as the density's slope begins to tell.
+/// A token flips where the change closes the gap: where the ratio r = gap ÷ |change| is below 1 and
+/// the change is a closing one, which it is half the time. Few or no steps have r < 1, but near 0
+/// ratios are about level, as gaps are: two logits that vary freely don't avoid each other. So
+/// P(r < 1) is taken to be P(r < K) / K for some reach K, and the rate is the number of steps with
+/// r < K, over 2 K and all steps. For small changes that is f(0) E|d| / 2, f the density of gaps,
+/// E|d| the mean change where gaps are small. Flips of steps with r ≥ 1 (a third token overtook)
+/// are added as they were seen.
 ///
-/// Only the two highest tokens are looked at: a third that overtakes both is counted when it is
-/// seen above h.
+/// K is the bandwidth. It reaches over N^(2/3) / 2 of the N steps, at least 10, then over half as
+/// many, and so on down to 30, until the ratios within pass as level: no slope, no crowding near 0
+/// (means of r / K and of its logarithm, by sums over prompts), and no excess of prompts below K /
+/// 2, K / 4, … 1 (Poisson). Where 10 steps or more have r < 1, K = 1 needs no such test.
 ///
-/// The interval: standard error over prompts drawn with replacement (the bootstrap by clusters:
-/// Davison & Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8), on the
-/// logarithm, with Student's t for the number of prompts less one. There is none of fewer than two
-/// prompts, and none of a rate of 0. Same input and seed, same numbers.
+/// The interval is that of rate_over_prompts() (study/rate_interval.hpp), and takes in those of a
+/// half and a quarter of the steps within reach, which lean less on the level, and that of closing
+/// changes alone, which doesn't lean on symmetry. None is given where no K passes ("density"),
+/// where changes don't open gaps as often as they close them ("symmetry"), where fewer than 30
+/// steps are near ("few steps") or too few prompts bear the sum ("few prompts"). What no step
+/// shows, such as another density below the smallest gap, no test finds. Same input and seed, same
+/// numbers.
 FlipRate estimate_flip_rate(const GapChanges& prompts, std::uint64_t seed);
 
-/// The mean of a figure that every step has, in a million, with an interval of the same kind.
+/// The mean of a figure that every step has, in a million, with an interval by prompts.
 StudyRate mean_rate(const std::vector<std::vector<double>>& prompts, std::uint64_t seed);
-
-/// Student's t with `degrees` ≥ 1 degrees of freedom, two-sided 95 %. By the expansion in
-/// Abramowitz & Stegun 26.7.5 from 3 degrees on: within 1 % of the true value.
-double student_t95(std::uint64_t degrees);
 
 }  // namespace drift

@@ -7,6 +7,12 @@
 
 namespace drift {
 
+/// How far B's output on A's inputs lies from A's: what the operation changes by itself.
+struct OwnChange {
+  double max_abs_diff = 0;
+  std::uint64_t max_ulp = 0;
+};
+
 /// One operation of a forward pass on both sides, and A's replayed under B.
 struct LocalizedOperation {
   std::string name;                  ///< "block.3.attn.softmax"
@@ -16,7 +22,8 @@ struct LocalizedOperation {
   /// Whether B gives other bits on A's inputs, laid out as they were. Null: not replayable, A on
   /// its own inputs once more doesn't give its bits.
   std::optional<bool> own;
-  // B's own output against A's.
+  std::optional<OwnChange> own_change;  ///< null: none, or of a tool before it was recorded
+  // B's output in its own pass against A's, so with what its inputs carry on.
   double max_abs_diff = 0;
   double mean_abs_diff = 0;
   std::uint64_t max_ulp = 0;

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "driftaudit/hub.hpp"
 #include "driftaudit/model_config.hpp"
+#include "driftaudit/output_head.hpp"
 #include "driftaudit/progress.hpp"
 #include "driftaudit/tokenizer.hpp"
 
@@ -18,12 +20,18 @@ struct Model {
   std::filesystem::path weights;  ///< canonical weights file, in the cache
   std::string digest;             ///< sha256 of the canonical weights file
   std::string source_dtype;       ///< "float16": what the checkpoint stores
+  StoredHead head;          ///< what it stores of an output head; config.tied says what is run
+  bool head_asked = false;  ///< whether the head was chosen by an option
+  std::vector<std::string> other_heads;  ///< what it stores besides, and is left out: "v_head"
+  /// What makes its answers other ones than those of some release of transformers.
+  std::vector<std::string> warnings;
   ModelConfig config;
   Tokenizer tokenizer;
 };
 
 struct ModelOptions {
   bool offline = false;
+  HeadChoice head = HeadChoice::kConfig;
   HubModel gpt2 = gpt2_on_hub();  ///< what `gpt2` means; tests put a small one
 };
 

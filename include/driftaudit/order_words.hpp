@@ -13,9 +13,11 @@ namespace drift {
 ///     pairwise
 ///     8 lanes, vertical; then fold 0+1, +2 … (one after the other)
 ///     8 lanes, vertical, the last 5 masked; then fold 4 apart, 2 apart, neighbours
-///     4 accumulators of 8 lanes, vertical; accumulators serial; then fold 4 apart, 2 apart,
-///     neighbours blocks of 128, each serial; blocks pairwise 8 lanes, vertical; then fold …; then
-///     the last 3 one after the other irregular: ((0+3)+1)+2
+///     4 accumulators of 8 lanes, vertical; accumulators serial; then fold …
+///     blocks of 128, each serial; blocks pairwise
+///     8 lanes, vertical; then fold …; then the last 3 one after the other
+///     the last 2 onto the first term one after the other; then serial
+///     irregular: ((0+3)+1)+2
 ///
 /// A term is in lane i mod k (vertical: each lane serial), in block i div n. `lanes`: the lanes of
 /// the kernel's vectors, where known: one tree can be told in several ways (16 terms added 8, 4, 2

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,12 +13,20 @@
 
 namespace drift {
 
-/// What to run and with what. Programs without a slash are looked up in PATH.
+class TemporaryFolder;
+
+/// What to run, with what and where.
 struct Command {
-  std::vector<std::string> arguments;  ///< the program first
+  /// The program first. Without a slash it is looked up in PATH; with one it is a path from the
+  /// caller's folder. Other paths must be absolute unless `working_folder` is given.
+  std::vector<std::string> arguments;
   /// The whole environment; without it the caller's own.
   std::optional<std::map<std::string, std::string>> environment;
-  std::filesystem::path working_folder;  ///< empty: the caller's
+  /// Where it starts. Empty, as in all that isn't a test: an empty folder of its own, which goes
+  /// with the child, so that nothing that lies where the person stands is taken for a part of a
+  /// program: a module of Python, a shared library, a tool, a configuration. The child's PATH then
+  /// has no relative folders.
+  std::filesystem::path working_folder;
 };
 
 /// How a process ended. Exactly one of the two is meant: `signal` is 0 for a normal exit.
@@ -63,6 +72,7 @@ class ChildProcess {
   void terminate(std::chrono::milliseconds patience);
 
  private:
+  std::unique_ptr<TemporaryFolder> folder_;  ///< where it stands, unless it was told
   pid_t pid_ = -1;
   int in_ = -1, out_ = -1, err_ = -1;
   std::optional<ProcessEnd> end_;
@@ -88,7 +98,8 @@ std::map<std::string, std::string> current_environment();
 /// The value of an environment variable; empty and unset are the same.
 std::string environment_value(const char* name);
 
-/// Full path of a program in PATH, or nothing.
+/// Full path of a program in PATH, or nothing. Relative folders of PATH, the empty one among them,
+/// are passed over: they would mean whatever lies where the person stands.
 std::optional<std::filesystem::path> find_program(std::string_view name);
 
 }  // namespace drift

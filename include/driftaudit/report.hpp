@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/bisect_record.hpp"
 #include "driftaudit/comparison.hpp"
 #include "driftaudit/conditions.hpp"
+#include "driftaudit/doubtful_settings.hpp"
 #include "driftaudit/gates.hpp"
 #include "driftaudit/localize_record.hpp"
 #include "driftaudit/logits_file.hpp"
@@ -56,10 +58,13 @@ struct BuildRecord {
   std::optional<std::string> blas_dispatch;  ///< which of its kernels the BLAS goes for: "avx2"
   std::string string_abi;                    ///< "old", "new"
   std::map<std::string, std::string> knobs;  ///< environment variables given to the runner
+  std::vector<DoubtfulSetting> doubtful_settings;  ///< of these, as the runner's libraries answered
   Conditions conditions;
+  SideAttention attention;
   std::optional<bool> repeatable;  ///< null: not checked
   double tokens_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_address_bytes = 0;   ///< of the address space; 0: not known
   std::string log;                        ///< the end of the runner's stderr, or empty
   std::optional<RecordedBuild> recorded;  ///< of a side that was taken from a saved report
 };
@@ -85,6 +90,12 @@ struct ModelRecord {
   std::string source_dtype;
   std::uint32_t n_layer = 0, n_embd = 0, n_head = 0, n_positions = 0, vocab_size = 0;
   std::uint64_t parameters = 0;
+  /// Which output head was run: "tied", the token embedding, or "stored", the checkpoint's own.
+  /// Empty: a report that doesn't say.
+  std::string output_head;
+  bool output_head_asked = false;     ///< it was chosen by --output-head
+  std::uint64_t head_differing = 0;   ///< elements of the stored head that the embedding's aren't
+  std::vector<std::string> warnings;  ///< what makes answers other than some transformers'
 };
 
 struct SettingsRecord {

@@ -50,45 +50,90 @@ struct TokenScore {
   double logprob = 0;      ///< logit − log-sum-exp, in double
   std::uint32_t rank = 1;  ///< from 1: by logit, the lowest id first among equals, NaN last
   double margin = 0;       ///< the highest logit minus the token's; NaN where that one is
+  double logit = 0;        ///< the token's own
+  /// The last logit of the top-k minus the token's, where the rank is beyond it; else 0.
+  double below_top_k = 0;
 };
 
-TokenScore token_score(Logits logits, std::int32_t token);
+/// `top_k` 0: no filter. `logprob` is what `rule` makes of the logits.
+TokenScore token_score(Logits logits, std::int32_t token, std::uint32_t top_k = 0,
+                       const LogprobRule& rule = {});
+
+/// The log-probability that a rule gives a token: after temperature, renormalised over the top-k
+/// and then the top-p, in the rule's base. -infinity where these leave the token out. Shifts and
+/// what stands before the prompt are the caller's affair.
+double rule_logprob(const LogprobRule& rule, Logits logits, std::int32_t token);
 
 /// Scores texts, each in one prefill.
 using TextScorer =
     std::function<std::vector<std::vector<TokenScore>>(const std::vector<ScoredText>&)>;
 
-/// A build as a scorer: each call is one process. `record` gets what its runner says of itself; it
-/// must outlive the scorer, as `side`, `model` and `progress` must.
-TextScorer runner_scorer(const Side& side, double timeout_seconds, const Model& model,
-                         Progress& progress, BuildRecord& record);
+/// Gives the logits before each scored token of texts, each text in one prefill.
+using LogitsVisitor = std::function<void(std::size_t text, std::size_t index, Logits logits)>;
+using LogitsReader = std::function<void(const std::vector<ScoredText>&, const LogitsVisitor&)>;
+
+/// How a build's logits make scores.
+struct Scoring {
+  std::uint32_t top_k = 0;  ///< of sampled requests
+  LogprobRule rule;         ///< of a file
+};
+
+/// A reader's logits as scores. `reader` must outlive the scorer.
+TextScorer scorer_from(const LogitsReader& reader, const Scoring& scoring);
+
+/// A build as a reader of logits: each call is one process. `record` gets what its runner says of
+/// itself; it must outlive the scorer, as `side`, `model` and `progress` must.
+LogitsReader runner_logits(const Side& side, double timeout_seconds, const Model& model,
+                           Progress& progress, BuildRecord& record);
+
+/// The noise scale of a build's own decoding, with its own cache, against its own prefill, over a
+/// few tokens of a few requests; that of the quietest of them. Nothing where no token tells.
+std::optional<double> own_noise(const std::vector<DecodedRequest>& requests, const Side& side,
+                                double timeout_seconds, const Model& model, Progress& progress);
+
+/// How far logits are apart, judged by log-probabilities: the median of |Δ| / (1 − p) over tokens
+/// of probability p up to 0.9. A token that is all but certain has a small Δ whatever its logits
+/// do. Nothing of fewer than four such tokens; what isn't finite has no part in it.
+std::optional<double> noise_scale(const std::vector<double>& deltas,
+                                  const std::vector<double>& logprobs);
+
+/// The limit that noise gives: kNoiseTimes the larger of the quietest request's scale and the
+/// scorer's own, held between `least` and `most`.
+double rescore_limit(const RescoreNoise& noise);
+inline constexpr double kNoiseTimes = 24;
 
 struct RescoreOptions {
-  std::optional<double> outlier;  ///< |Δ| above it is an outlier; else rescore_limit()
-  std::uint32_t top_k = 0;        ///< of the sampled requests; 0: none
-  std::uint32_t n_positions = 0;  ///< of the model: a text has at most one token more
+  std::optional<double> outlier;    ///< |Δ| above it is an outlier; else rescore_limit()
+  std::uint32_t top_k = 0;          ///< of the sampled requests; 0: none
+  std::uint32_t n_positions = 0;    ///< of the model: a text has at most one token more
+  std::string dtype = "float32";    ///< the coarser of both sides' types; of a file: the scorer's
+  bool dtype_known = true;          ///< else decoding may have computed in bfloat16
+  std::optional<double> own;        ///< own_noise(), where it was measured
+  std::optional<LogprobRule> rule;  ///< that a file was said to follow; the scorer applies it
+  std::int32_t end_of_text = -1;    ///< -1: the model has none
 };
 
 /// Scores all answers again, and where requests fail to the end, whether their tokens are another
-/// request's. `decoded_by` and `scored_by` are left to the caller.
+/// request's. With `logits`, of a file that differs throughout, also by which rule: see
+/// find_rule(). `decoded_by` and `scored_by` are left to the caller.
 RescoreRecord rescore(const std::vector<DecodedRequest>& requests, const TextScorer& scorer,
-                      const RescoreOptions& options);
+                      const RescoreOptions& options, const LogitsReader& logits = {});
 
 /// Puts into a record of `batched` requests how they differ from the same requests decoded alone.
 void compare_alone(const std::vector<DecodedRequest>& batched,
                    const std::vector<DecodedRequest>& alone, RescoreRecord& record);
 
-/// The gate `--fail-on outliers`. It trips on any outlier; and, with `float32` on both sides and no
-/// limit given, where hidden_by_limit(); of other types, or of a file, whose type isn't known,
-/// where moreover the median is above kMostSoundMedian.
-GateRecord judge_outliers(const RescoreRecord& record, bool float32);
+/// The gate `--fail-on outliers`. It trips on any outlier, on a file that follows a rule which
+/// nobody named, and where all of a file is off to one_sided().
+GateRecord judge_outliers(const RescoreRecord& record);
 
 /// What is rescored.
 struct RescoreRequest {
   Side scorer;
   double timeout_seconds = 300;
   std::optional<double> outlier;
-  std::string tool;  ///< for the report
+  std::optional<LogprobRule> rule;  ///< of a file
+  std::string tool;                 ///< for the report
 };
 
 /// The answers of one build of a report, scored by a build: what `sweep` asks of each cell.

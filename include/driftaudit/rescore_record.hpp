@@ -69,6 +69,42 @@ struct RescorePeriod {
   std::uint32_t first = 0;   ///< the first one that fails, from 1
 };
 
+/// What the limit was taken from. Scales are medians of |Δ| over the sensitivity of a token's
+/// log-probability to its logits: see noise_scale().
+struct RescoreNoise {
+  double quietest = 0;        ///< the scale of the request that has the smallest
+  std::optional<double> own;  ///< of the scorer's own decoding against its own prefill
+  std::string dtype;          ///< the coarsest type that either side may have computed in
+  double step = 0;            ///< of that type at the magnitude of the median token's logits
+  double least = 0;           ///< the limit is no lower
+  double most = 0;            ///< nor higher
+};
+
+/// How a file's log-probabilities were made from raw logits, where not as log-softmax of them.
+/// Temperature comes first, then top-k, then top-p, as sampling applies them.
+struct LogprobRule {
+  double temperature = 1;
+  std::uint32_t top_k = 0;  ///< renormalised over so many highest; 0: over all
+  double top_p = 1;  ///< renormalised over the smallest set with this probability; 1: over all
+  std::uint32_t base = 0;  ///< of the logarithm, 2 or 10; 0: natural
+  /// Which token's log-probability stands in a token's place: 1 the next one's, -1 the last one's.
+  std::int32_t shift = 0;
+  std::int32_t before =
+      0;  ///< 1: scored with end-of-text before the prompt; -1: without its first token
+
+  bool operator==(const LogprobRule&) const = default;
+};
+
+/// A rule that a file follows.
+struct RescoreRule {
+  LogprobRule rule;
+  bool given = false;        ///< an option named it: Δ is from what the rule gives
+  std::uint64_t fitted = 0;  ///< tokens that its numbers were taken from; 0: it has none, or given
+  std::uint64_t tokens = 0;  ///< on which it was confirmed, those included
+  double median = 0;         ///< of |Δ| under the rule
+  double max = 0;
+};
+
 /// What rescoring adds to a report.
 struct RescoreRecord {
   std::optional<std::uint32_t> decoded_by;  ///< index into builds; null: see `source`
@@ -77,9 +113,11 @@ struct RescoreRecord {
   bool limit_given = false;                 ///< --outlier said it
   double limit = 0;              ///< an outlier has |Δ| above it, or none that is finite
   std::uint64_t non_finite = 0;  ///< tokens whose |Δ| isn't finite: outliers
-  /// Outliers that don't follow from the prefill's logits: a greedy token that isn't the highest, a
-  /// sampled one that isn't among the top-k.
+  /// Outliers that don't follow from the prefill's logits: a greedy token that lies below the
+  /// highest, a sampled one below the top-k's last, by more than noise and a step of the type.
   std::uint64_t not_chosen = 0;
+  std::optional<RescoreNoise> noise;  ///< null in older reports: 50 × the median
+  std::optional<RescoreRule> rule;    ///< of a file
   std::vector<RescoreSpread> spread;
   std::vector<RescoredRequest> requests;
   std::optional<RescorePeriod> request_period;
@@ -93,19 +131,17 @@ double delta_of(const RescoredToken& token);
 /// Whether |Δ| makes an outlier: it is above the limit, or not finite.
 bool is_outlier(double delta, double limit);
 
-/// max(kLeastRescoreLimit, 50 × the median): what an outlier's |Δ| is above unless somebody says
-/// otherwise. `median` is of all finite |Δ|.
-double rescore_limit(double median);
-
 /// In float32, decoding and prefill differ by far less than this.
 inline constexpr double kLeastRescoreLimit = 1e-3;
 
-/// A median |Δ| that decoding and prefill of no type have where both are sound: a bfloat16 logit of
-/// 64 to 128 has steps of 0.5.
-inline constexpr double kMostSoundMedian = 1;
-
-/// Whether the median is so large that a limit taken from it hides what fails. A coarser type than
-/// float32 may be as far apart and sound.
+/// Whether an older report's limit, 50 times the median, grew with what it should have shown.
 bool hidden_by_limit(const RescoreRecord& record);
+
+/// Whether a file of which nothing else is known differs throughout as only half precision may.
+bool coarse_throughout(const RescoreRecord& record);
+
+/// Whether nearly all of a file's log-probabilities are off to the same side, which rounding never
+/// does. Of few tokens nothing is said.
+bool one_sided(const RescoreRecord& record);
 
 }  // namespace drift

@@ -44,7 +44,7 @@ RunnerFacts facts_from(const wire::Hello& hello);
 bool is_variable_name(const std::string& name);
 
 /// The variables that a runner gets: a minimal set, the caller's of the known families (`ATEN_`,
-/// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`), then `own` on top.
+/// `MKL_`, `OMP_`, `KMP_`, `GOMP_`, `DNNL_`, `ONEDNN_`, `OPENBLAS_`), then `own` on top.
 struct RunnerEnvironment {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> knobs;  ///< those of known families and of `own`
@@ -70,8 +70,8 @@ class RunnerProcess {
   RunnerProcess& operator=(RunnerProcess&&) = delete;
 
   /// The next event. After Done there is none: don't ask. Errors (trouble), naming the side: it
-  /// gave up (with its reason), or was killed, ended early, hung, or spoke no sense (with the end
-  /// of its stderr). An interruption throws its own error.
+  /// gave up (with its reason), or was killed, ended early, hung, or sent a malformed frame (with
+  /// the end of its stderr). An interruption throws its own error.
   Event next();
   /// Answers a Step of a fed task; -1 ends the task.
   void feed(std::int32_t token);

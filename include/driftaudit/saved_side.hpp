@@ -61,7 +61,8 @@ struct CommonPart {
 CommonPart common_part(const SavedSide& a, const SavedSide& b);
 
 /// What may explain a change beside the builds, where a side of the report was recorded before:
-/// other threads, knobs, cache, processor, kernels, BLAS, operating system, program.
+/// other attention, threads, knobs, cache, processor, kernels, BLAS, operating system, program. Of
+/// sides that both run now: that eager attention is scaled otherwise, as their transformers do it.
 std::vector<std::string> differing_conditions(const Report& report);
 
 /// The same of two saved sides' batches, whose sizes and neighbours move bits: batches of another

@@ -17,6 +17,8 @@ class StandaloneOperation {
                       const std::string& fault = "");
 
   const RunnerFacts& facts() const { return facts_; }
+  /// As RunnerProcess::log_tail().
+  std::string log_tail() const { return process_.log_tail(); }
   /// What the operation gives on these inputs. Errors (trouble), naming the side and the operation:
   /// the build has none of that name, it refuses the inputs; or as RunnerProcess::next().
   wire::TensorData operator()(std::vector<wire::TensorData> inputs);

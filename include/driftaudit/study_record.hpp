@@ -14,16 +14,28 @@ struct StudyRate {
   std::optional<double> high;
 };
 
+/// What a rate of flips rests on, and how it hangs on the choice. Rates are in a million.
+struct FlipBasis {
+  double reach = 1;            ///< a gap counts as near up to so many times its own change
+  std::uint64_t steps = 0;     ///< whose gap is
+  std::optional<double> half;  ///< the rate from half as many steps; null: `reach` is 1
+  std::optional<double> quarter;
+  double closing = 0;  ///< the rate from changes that close a gap alone
+  /// "given", or why there is none: "density", "symmetry", "few steps", "few prompts".
+  std::string interval = "given";
+};
+
 /// How often a token would flip between two runs.
 struct FlipRate {
   std::uint64_t steps = 0;       ///< compared
   std::uint64_t changed = 0;     ///< whose gap isn't the same number
   std::uint64_t flips_seen = 0;  ///< steps whose highest token is another
   double mean_abs_change = 0;    ///< of the gap, over all steps
-  std::uint64_t near = 0;        ///< steps with the smallest gaps, which the estimate rests on
+  std::uint64_t near = 0;        ///< steps with the smallest gaps, which tell the density
   double bandwidth = 0;          ///< the largest gap among them
   double density = 0;            ///< of gaps near 0, a unit of logit
   StudyRate flips;
+  std::optional<FlipBasis> basis;  ///< null: no gap changed, or of a tool before it was recorded
 };
 
 /// Two conditions on the prompts, in one mode, compared on all logits.

@@ -27,7 +27,8 @@ std::vector<PlannedCell> planned_cells(std::size_t builds, const std::vector<Kno
                                        bool one_at_a_time);
 
 /// What a cell is asked: `base` under its values, on a side whose build, runner, threads and
-/// launcher are `side`'s. `caller` and `own` are what runner_environment() takes.
+/// launcher are `side`'s. Errors (trouble): the build can't do what a value asks. `caller` and
+/// `own` are what runner_environment() takes.
 AuditRequest cell_request(const AuditRequest& base, const Side& side,
                           const std::map<std::string, std::string>& values,
                           const std::map<std::string, std::string>& caller,

@@ -28,22 +28,23 @@ struct SweepRescore {
   double median = 0;  ///< of |Δ|, nats
   double max = 0;
   std::vector<SweepFailure> failing;
-  std::optional<RescorePeriod> request_period;  ///< where every so manieth request fails
+  std::optional<RescorePeriod> request_period;  ///< where every n-th request fails
 };
 
 /// One build under one setting of all knobs, run twice.
 struct SweepCell {
   std::string build;                         ///< its label
   std::map<std::string, std::string> knobs;  ///< every knob's value; a variable's empty one: unset
-  /// "ran": twice, alike; "nondeterministic": twice, and they differ; "failed": not twice.
+  /// "ran": twice, alike; "nondeterministic": twice, and they differ; "not_honoured": alike, but a
+  /// library didn't follow a variable that is a knob; "failed": not twice.
   std::string state;
-  std::optional<std::string> digest;         ///< over all that it answered; only of "ran"
+  std::optional<std::string> digest;         ///< over all that it answered; where it ran alike
   std::optional<bool> repeatable;            ///< null: it failed
   std::optional<std::uint32_t> class_index;  ///< into classes; only of "ran"
   std::optional<std::uint32_t> ran_as;       ///< into the report's builds: what the runner said
-  std::string reason;                        ///< why it failed, or where its two runs part
-  std::vector<std::string> reports;          ///< kept ones: names in the folder asked for
-  std::optional<SweepRescore> rescore;       ///< of the first run, where it was asked for
+  std::string reason;  ///< why it failed, where its two runs part, or what a library says
+  std::vector<std::string> reports;     ///< kept ones: names in the folder asked for
+  std::optional<SweepRescore> rescore;  ///< of the first run, where it was asked for
 };
 
 /// Cells of equal bits.
@@ -75,6 +76,12 @@ struct SweepKnobFailures {
   std::optional<SweepPair> first;  ///< the first of them
 };
 
+/// Pairs of cells of equal bits in which a knob had nothing to act on.
+struct SweepIdle {
+  std::uint64_t pairs = 0;
+  std::string why;  ///< of the first: "no mode samples"
+};
+
 /// What a knob did, by the pairs of cells that differ in it alone and that both repeat themselves.
 struct SweepKnob {
   std::string name;                 ///< "build" where several builds were swept
@@ -92,8 +99,12 @@ struct SweepKnob {
   /// The earliest over all pairs, by step and then by prompt.
   std::optional<SweepTokenChange> first_token_change;
   std::optional<SweepKnobFailures> failures;  ///< where cells were rescored
-  /// What a knob that moved bits is known to do, or where one is known to move none; or empty.
+  std::optional<SweepIdle> idle;              ///< pairs that aren't among `pairs`
+  /// In reports of before, what follows "known to"; else empty.
   std::string known;
+  /// What isn't from this sweep: what a manual says of the knob, by its name, and what was seen on
+  /// which processor.
+  std::vector<std::string> notes;
 };
 
 /// What a sweep adds to a report.

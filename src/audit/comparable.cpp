@@ -7,6 +7,8 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/saved_side.hpp"
 
+#include "base/transformers_calls.hpp"
+
 namespace drift {
 namespace {
 
@@ -95,6 +97,21 @@ RecordedBuild conditions(const Report& report, const BuildRecord& build) {
   return build.recorded.value_or(RecordedBuild{"", report.tool, report.created, report.host});
 }
 
+/// A side's attention in words, without a scale that can't show in the model's bits.
+std::string attention_of(const Report& report, const BuildRecord& build) {
+  SideAttention attention = build.attention;
+  const ModelRecord& model = report.model;
+  if (!scale_shows(model.n_head == 0 ? 0 : model.n_embd / model.n_head)) {
+    attention.scale = ScoreScale::kDivide;
+  }
+  return attention_words(attention);
+}
+
+/// For which positions generate() asks logits: products of another shape give other bits.
+std::string head_calls(const BuildRecord& build) {
+  return asks_last_position(build.attention) ? "the last position" : "all positions";
+}
+
 void add_caches(Differences& differences, const Report& report) {
   std::array<std::set<bool>, 2> caches;
   for (const Run& run : report.runs) {
@@ -114,6 +131,9 @@ std::vector<std::string> not_comparable(const SavedSide& a, const SavedSide& b) 
   const SettingsRecord& x = a.report->settings;
   const SettingsRecord& y = b.report->settings;
   differences.add("weights (SHA-256)", a.report->model.digest, b.report->model.digest);
+  if (!a.report->model.output_head.empty() && !b.report->model.output_head.empty()) {
+    differences.add("output head", a.report->model.output_head, b.report->model.output_head);
+  }
   differences.add("modes", x.modes, y.modes);
   add_prompts(differences, "prompt", a.prompts().prompts, b.prompts().prompts);
   add_prompts(differences, "text window", a.text(), b.text());
@@ -173,12 +193,22 @@ std::vector<std::string> differing_batches(const SavedSide& a, const SavedSide& 
 }
 
 std::vector<std::string> differing_conditions(const Report& report) {
-  if (report.builds.size() != 2 || (!report.builds[0].recorded && !report.builds[1].recorded)) {
+  if (report.builds.size() != 2) {
     return {};
   }
   Differences differences;
   const BuildRecord& a = report.builds[0];
   const BuildRecord& b = report.builds[1];
+  if (!a.recorded && !b.recorded) {
+    // Sides that run now differ as they were asked to, but for what their transformers decide.
+    if (a.attention.kind == b.attention.kind) {
+      differences.add("attention", attention_of(report, a), attention_of(report, b));
+      differences.add("logits of", head_calls(a), head_calls(b));
+    }
+    return differences.take();
+  }
+  differences.add("attention", attention_of(report, a), attention_of(report, b));
+  differences.add("logits of", head_calls(a), head_calls(b));
   const RecordedBuild there = conditions(report, a);
   const RecordedBuild here = conditions(report, b);
   differences.add("threads", a.threads, b.threads);

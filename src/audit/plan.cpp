@@ -44,8 +44,8 @@ std::vector<Prompt> score_windows(const std::vector<std::int32_t>& ids, const To
   return windows;
 }
 
-std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end_of_text,
-                                   bool fed) {
+std::vector<wire::Task> plan_tasks(const AuditRequest& request,
+                                   const std::vector<std::int32_t>& end_of_text, bool fed) {
   const SettingsRecord& settings = request.settings;
   if (settings.batch > 1 && fed) {
     throw usage_error("prompts of a batch can't be fed another side's tokens",
@@ -65,7 +65,7 @@ std::vector<wire::Task> plan_tasks(const AuditRequest& request, std::int32_t end
       task.fed = fed && !scores;
       task.ids = prompt.ids;
       task.new_tokens = scores ? 0 : settings.new_tokens;
-      task.end_of_text = settings.ignore_eos ? -1 : end_of_text;
+      task.end_of_text = settings.ignore_eos ? std::vector<std::int32_t>() : end_of_text;
       task.top_k = settings.top_k;
       task.temperature = settings.temperature;
       task.seed = settings.seed;

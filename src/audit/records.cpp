@@ -13,6 +13,10 @@ BuildRecord build_record(const Side& side) {
   record.string_abi = side.build.string_abi == StringAbi::kOld ? "old" : "new";
   record.knobs = side.environment.knobs;
   record.conditions = side.conditions;
+  record.attention = side.attention;
+  if (record.attention.kind != Attention::kEager) {  // then the scale is the operation's own affair
+    record.attention.scale = ScoreScale::kDivide;
+  }
   return record;
 }
 
@@ -22,6 +26,7 @@ void record_facts(const RunnerFacts& facts, BuildRecord& record) {
   record.threads = facts.aten_threads;
   record.blas_threads = facts.blas_threads;
   record.blas_dispatch = facts.blas_dispatch;
+  record.doubtful_settings = doubtful_settings(record.knobs, facts);
 }
 
 ModelRecord model_record(const Model& model) {
@@ -37,6 +42,10 @@ ModelRecord model_record(const Model& model) {
   record.n_positions = model.config.n_positions;
   record.vocab_size = model.config.vocab_size;
   record.parameters = model.config.parameters();
+  record.output_head = model.config.tied ? "tied" : "stored";
+  record.output_head_asked = model.head_asked;
+  record.head_differing = model.head.differing;
+  record.warnings = model.warnings;
   return record;
 }
 

@@ -93,6 +93,10 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
   job.alignment = side.conditions.alignment;
   job.flush_denormals = side.conditions.flush_denormals;
   job.dtype = dtype_from(side.dtype);
+  job.attention =
+      side.attention.kind == Attention::kSdpa ? wire::Attention::kSdpa : wire::Attention::kEager;
+  job.score_scale = side.attention.scale == ScoreScale::kMultiply ? wire::ScoreScale::kMultiply
+                                                                  : wire::ScoreScale::kDivide;
   job.fault = side.fault;
   job.tasks = std::move(tasks);
   return job;
@@ -109,6 +113,7 @@ void record_end(RunnerProcess& runner, const std::string& label, std::uint64_t s
                 double seconds, BuildRecord& record) {
   const auto done = expect_event<wire::Done>(runner.next(), label);
   record.peak_memory_bytes = std::max(record.peak_memory_bytes, done.peak_memory_bytes);
+  record.peak_address_bytes = std::max(record.peak_address_bytes, done.peak_address_bytes);
   record.tokens_per_second = seconds > 0 ? static_cast<double>(steps) / seconds : 0;
   record.log = runner.log_tail();
 }

@@ -36,7 +36,8 @@ class Capture {
   /// `model` may be null where all sides are saved.
   Capture(const AuditRequest& request, const Model* model, Progress& progress, Report& report)
       : request_(request), model_(model), progress_(progress), report_(report) {
-    const std::int32_t end_of_text = model == nullptr ? -1 : model->config.end_of_text;
+    const std::vector<std::int32_t> end_of_text =
+        model == nullptr ? std::vector<std::int32_t>() : model->config.end_of_text;
     tasks_ = plan_tasks(request, end_of_text, false);
     const bool forced = request.settings.on_divergence == "force";
     for (std::size_t i = 0; i < request.sides.size(); ++i) {

@@ -52,11 +52,11 @@ struct JudgedStep {
   const std::vector<float>& logits;
 };
 
-/// What a sampled token's change is laid to where both the logits and the random draws differ: side
-/// A's sampler, with its own draw, is given B's logits. If it then chooses B's token, the logits
-/// explain the change; if it still chooses A's, the sampler does; a third token takes both. Null
-/// where A's sampler doesn't repeat its own choice: then nothing more can be said. `draws_before`:
-/// draws that the prompt had taken on side A before this step.
+/// What a sampled token's change is attributed to where both the logits and the random draws
+/// differ: side A's sampler, with its own draw, is given B's logits. If it then chooses B's token,
+/// the logits explain the change; if it still chooses A's, the sampler does; a third token takes
+/// both. Null where A's sampler doesn't repeat its own choice: then nothing more can be said.
+/// `draws_before`: draws that the prompt had taken on side A before this step.
 std::optional<TokenChangeCause> judge_change(const AuditRequest& request, const Model& model,
                                              const wire::Task& task, std::uint32_t draws_before,
                                              const JudgedStep& a, const JudgedStep& b);

@@ -17,6 +17,7 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/interrupt.hpp"
+#include "driftaudit/remove_tree.hpp"
 
 namespace drift {
 namespace {
@@ -127,10 +128,11 @@ AtomicFile::AtomicFile(fs::path target, bool in_cache)
     fail(errno);
   }
   temporary_ = name;
-  // mkostemp makes files private; a report is as readable as any file of its owner.
+  // mkostemp makes files private; a report is as readable as any file of its owner. To the cache
+  // only its owner writes.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(fd_, 0666 & ~mask);
+  ::fchmod(fd_, (in_cache_ ? 0644 : 0666) & ~mask);
 }
 
 AtomicFile::~AtomicFile() {
@@ -187,11 +189,20 @@ void write_file(const fs::path& path, std::string_view bytes, bool in_cache) {
 }
 
 void make_folders(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    throw trouble(fmt::format("{}: can't make the folder: {}", path.string(), error.message()),
-                  "check the permissions and the free space there");
+  std::error_code none;
+  if (fs::is_directory(path, none)) {
+    return;
+  }
+  if (const fs::path parent = path.parent_path(); !parent.empty() && parent != path) {
+    make_folders(parent);
+  }
+  if (::mkdir(path.c_str(), 0755) != 0) {
+    const int error_number = errno;
+    if (!fs::is_directory(path, none)) {
+      throw trouble(
+          fmt::format("{}: can't make the folder: {}", path.string(), std::strerror(error_number)),
+          "check the permissions and the free space there");
+    }
   }
 }
 
@@ -208,8 +219,7 @@ TemporaryFolder::TemporaryFolder(const fs::path& parent, std::string_view prefix
 
 TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty()) {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    remove_tree(path_);
   }
 }
 

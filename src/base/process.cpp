@@ -15,17 +15,16 @@
 #include <unistd.h>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
 #include "driftaudit/interrupt.hpp"
 
 extern "C" char** environ;
 
 namespace drift {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Both ends of a pipe; what is not taken is closed.
 struct Pipe {
@@ -60,6 +59,41 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
+/// The folders of a PATH that are absolute.
+std::vector<std::string> absolute_folders(const std::string& path) {
+  std::vector<std::string> folders;
+  std::istringstream entries(path);
+  for (std::string folder; std::getline(entries, folder, ':');) {
+    if (folder.starts_with('/')) {
+      folders.push_back(folder);
+    }
+  }
+  return folders;
+}
+
+/// What relative paths in variables mean hangs on the folder: those of PATH are dropped, TMPDIR
+/// stays where it is.
+std::map<std::string, std::string> for_own_folder(std::map<std::string, std::string> environment) {
+  if (const auto path = environment.find("PATH"); path != environment.end()) {
+    path->second = fmt::format("{}", fmt::join(absolute_folders(path->second), ":"));
+  }
+  if (const auto folder = environment.find("TMPDIR");
+      folder != environment.end() && !folder->second.empty()) {
+    folder->second = fs::absolute(folder->second).string();
+  }
+  return environment;
+}
+
+std::unique_ptr<TemporaryFolder> make_own_folder() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    throw trouble(fmt::format("TMPDIR={}: no such folder", environment_value("TMPDIR")),
+                  "unset TMPDIR, or set it to a folder");
+  }
+  return std::make_unique<TemporaryFolder>(fs::absolute(parent), "driftaudit");
+}
+
 /// Between fork and exec: only async-signal-safe calls. Leaves errno in `report` on failure.
 [[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
                          const char* folder, std::array<int, 3> streams, int report, pid_t parent) {
@@ -77,7 +111,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
       break;
     }
   }
-  if (folder == nullptr || ::chdir(folder) == 0) {
+  if (::chdir(folder) == 0) {
     ::execve(program, arguments, environment);
   }
   const int error_number = errno;
@@ -110,21 +144,28 @@ std::string ProcessEnd::describe() const {
 }
 
 ChildProcess::ChildProcess(const Command& command, Streams streams) {
-  const std::string& name = command.arguments.at(0);
-  const auto program = name.find('/') == std::string::npos ? find_program(name) : fs::path(name);
+  std::vector<std::string> words = command.arguments;
+  const std::string name = words.at(0);
+  const bool is_path = name.find('/') != std::string::npos;
+  const auto program = is_path ? fs::absolute(name) : find_program(name);
   if (!program) {
     throw trouble(fmt::format("{}: not found in PATH", name), fmt::format("install {}", name));
   }
-  std::vector<std::string> environment_strings;
-  if (command.environment) {
-    for (const auto& [key, value] : *command.environment) {
-      environment_strings.push_back(fmt::format("{}={}", key, value));
-    }
+  if (is_path) {
+    words[0] = program->string();
   }
-  const std::vector<char*> arguments = pointers(command.arguments);
-  const std::vector<char*> environment_pointers = pointers(environment_strings);
-  char* const* environment = command.environment ? environment_pointers.data() : environ;
-  const std::string folder = command.working_folder.string();
+  auto variables = command.environment ? *command.environment : current_environment();
+  if (command.working_folder.empty()) {
+    folder_ = make_own_folder();
+    variables = for_own_folder(std::move(variables));
+  }
+  std::vector<std::string> environment_strings;
+  for (const auto& [key, value] : variables) {
+    environment_strings.push_back(fmt::format("{}={}", key, value));
+  }
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(environment_strings);
+  const std::string folder = (folder_ ? folder_->path() : command.working_folder).string();
 
   Pipe in;
   Pipe out;
@@ -148,8 +189,8 @@ ChildProcess::ChildProcess(const Command& command, Streams streams) {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    become(program->c_str(), arguments.data(), environment,
-           folder.empty() ? nullptr : folder.c_str(), child_side, report.ends[1], parent);
+    become(program->c_str(), arguments.data(), environment.data(), folder.c_str(), child_side,
+           report.ends[1], parent);
   }
   const int fork_error = errno;
   ::close(null);
@@ -186,7 +227,8 @@ ChildProcess::~ChildProcess() {
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
+    : folder_(std::move(other.folder_)),
+      pid_(std::exchange(other.pid_, -1)),
       in_(std::exchange(other.in_, -1)),
       out_(std::exchange(other.out_, -1)),
       err_(std::exchange(other.err_, -1)),
@@ -298,10 +340,8 @@ std::string environment_value(const char* name) {
 }
 
 std::optional<fs::path> find_program(std::string_view name) {
-  std::istringstream folders(environment_value("PATH"));
-  std::string folder;
-  while (std::getline(folders, folder, ':')) {
-    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+  for (const std::string& folder : absolute_folders(environment_value("PATH"))) {
+    const fs::path candidate = fs::path(folder) / name;
     std::error_code unreadable;  // a folder in PATH that others may not enter
     if (fs::is_regular_file(candidate, unreadable) && ::access(candidate.c_str(), X_OK) == 0) {
       return candidate;

@@ -22,7 +22,7 @@ using nlohmann::json;
 fs::path record_path(const fs::path& file) {
   std::error_code gone;
   const std::string real = fs::weakly_canonical(file, gone).string();
-  return cache_folder() / "hashes" / (sha256_hex(real).substr(0, 32) + ".json");
+  return cache_part("hashes") / (sha256_hex(real).substr(0, 32) + ".json");
 }
 
 std::optional<std::string> known_sha256(const fs::path& file, const std::string& identity) {

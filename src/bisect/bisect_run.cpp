@@ -13,7 +13,7 @@ namespace {
 
 BuildAccess access_of(const BisectRequest& request) {
   return {request.open, [](const Candidate& build) { return is_installed(build.side); },
-          [](const Candidate& build) { remove_build(build.side); }};
+          [](const Candidate& build) { remove_unused_build(build.side); }};
 }
 
 const char* name_of(CandidateState state) {

@@ -148,6 +148,7 @@ Report OperationQuestion::ask(const Side& side, const std::optional<BisectPart>&
   progress.finish();
   BuildRecord& build = report.builds[0];
   record_facts(operation.facts(), build);
+  build.log = operation.log_tail();
   build.repeatable = answer_digest(report) == answer_digest(repeated);
   return report;
 }

@@ -8,8 +8,11 @@
 #include "driftaudit/hash.hpp"
 #include "driftaudit/logits_file.hpp"
 #include "driftaudit/paths.hpp"
+#include "driftaudit/remove_tree.hpp"
 
 #include "base/json_record.hpp"
+#include "base/transformers_calls.hpp"
+#include "builds/cache.hpp"
 #include "builds/runner_cache.hpp"
 
 namespace drift {
@@ -22,7 +25,7 @@ constexpr const char* kFailure = "failure";
 constexpr const char* kOwned = "owned";
 
 fs::path lock_path(const std::string& kind, const std::string& key) {
-  return cache_folder() / "locks" / (kind + "-" + key + ".lock");
+  return cache_part("locks") / (kind + "-" + key + ".lock");
 }
 
 FileLock lock_question(const std::string& kind, const std::string& key, Progress& progress) {
@@ -39,9 +42,13 @@ void sweep_forgotten(const std::string& kind, const fs::path& folder) {
   constexpr auto kForgotten = std::chrono::hours(30 * 24);
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!is_key(name) || !fs::is_directory(entry.symlink_status(ignored))) {
+      continue;  // not ours
+    }
     const auto age = fs::file_time_type::clock::now() - entry.last_write_time(ignored);
-    if (age > kForgotten && FileLock::try_lock(lock_path(kind, entry.path().filename().string()))) {
-      fs::remove_all(entry.path(), ignored);
+    if (age > kForgotten && FileLock::try_lock(lock_path(kind, name))) {
+      remove_tree(entry.path());
     }
   }
 }
@@ -49,7 +56,7 @@ void sweep_forgotten(const std::string& kind, const fs::path& folder) {
 }  // namespace
 
 ProbeStore::ProbeStore(const std::string& kind, const std::string& key, Progress& progress)
-    : lock_(lock_question(kind, key, progress)), folder_(cache_folder() / kind / key) {
+    : lock_(lock_question(kind, key, progress)), folder_(cache_part(kind) / key) {
   sweep_forgotten(kind, folder_.parent_path());
   make_folders(folder_);
 }
@@ -118,11 +125,12 @@ void ProbeStore::keep_owned(const std::string& name) {
 
 void ProbeStore::drop_owned(const std::string& name) { fs::remove(path(kOwned, name)); }
 
-void ProbeStore::remove() { fs::remove_all(folder_); }
+void ProbeStore::remove() { remove_tree(folder_); }
 
 std::string running_circumstances(const std::string& tool, std::uint32_t threads,
                                   const Conditions& conditions,
-                                  const std::map<std::string, std::string>& knobs) {
+                                  const std::map<std::string, std::string>& knobs,
+                                  const std::vector<SideAttention>& attention) {
   const HostRecord host = this_host();
   std::string text =
       fmt::format("{}\nrunner {}\ncpu {}\nflags {}\nthreads {}\n", tool, runner_sources_sha256(),
@@ -132,6 +140,10 @@ std::string running_circumstances(const std::string& tool, std::uint32_t threads
   }
   for (const auto& [name, value] : knobs) {
     text += fmt::format("{}={}\n", name, value);
+  }
+  for (const SideAttention& side : attention) {
+    text += fmt::format("attention {} {}\n", attention_words(side),
+                        asks_last_position(side) ? "last position" : "all positions");
   }
   return text;
 }

@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 #include "driftaudit/progress.hpp"
@@ -58,10 +60,11 @@ class ProbeStore {
 };
 
 /// What answers depend on besides the question and the builds: the program, the runners' sources,
-/// threads and variables, this processor; as text.
+/// threads and variables, each build's attention, this processor; as text.
 std::string running_circumstances(const std::string& tool, std::uint32_t threads,
                                   const Conditions& conditions,
-                                  const std::map<std::string, std::string>& knobs);
+                                  const std::map<std::string, std::string>& knobs,
+                                  const std::vector<SideAttention>& attention);
 
 /// Throws where a failure may come from a full disk rather than from what ran.
 void throw_if_disk_full(const Error& failure);

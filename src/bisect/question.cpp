@@ -39,9 +39,10 @@ std::string ModelQuestion::identity() const {
   const SettingsRecord& s = request_.settings;
   std::string text = fmt::format(
       "model {}\nmeasure {} {}\nmodes {}\nnew_tokens {}\ntop_k {}\nseed {}\ntemperature {}\n"
-      "ignore_eos {}\ncache {}\nsampler {}\ndtype {}\nbatch {}\n",
+      "ignore_eos {}\nend_of_text {}\ncache {}\nsampler {}\ndtype {}\nbatch {}\n",
       model_.digest, measure_.name(), measure_.most, fmt::join(s.modes, ","), s.new_tokens, s.top_k,
-      s.seed, s.temperature, s.ignore_eos, s.cache, s.sampler, s.dtype, s.batch);
+      s.seed, s.temperature, s.ignore_eos, fmt::join(model_.config.end_of_text, ","), s.cache,
+      s.sampler, s.dtype, s.batch);
   text += "prompts\n";
   append_prompts(text, request_.prompts.prompts);
   text += "text\n";

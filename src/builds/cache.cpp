@@ -3,28 +3,42 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <regex>
 
 #include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/own_files.hpp"
 #include "driftaudit/paths.hpp"
 #include "driftaudit/progress.hpp"
+#include "driftaudit/remove_tree.hpp"
 
 namespace drift {
 namespace {
 
-fs::path scratch_folder() { return cache_folder() / "scratch"; }
+fs::path scratch_folder() { return cache_part("scratch"); }
 
 fs::path lock_of(const fs::path& scratch) { return scratch.string() + ".lock"; }
 
 /// Held while a scratch folder gets its lock, so that none is seen without it.
 FileLock lock_scratch() { return FileLock(scratch_folder() / "lock"); }
 
+/// A folder of a scratch folder's name with the lock that each of them has. One that was killed
+/// before it had its lock is empty.
+bool is_scratch_folder(const fs::directory_entry& entry) {
+  static const std::regex name("(fetch|unpack|compile|remove)-[A-Za-z0-9]{6}");
+  std::error_code none;
+  return std::regex_match(entry.path().filename().string(), name) &&
+         fs::is_directory(entry.symlink_status(none)) && is_own(entry.path()) &&
+         (fs::is_regular_file(fs::symlink_status(lock_of(entry.path()), none)) ||
+          fs::is_empty(entry.path(), none));
+}
+
 std::vector<fs::path> stale_folders_under_lock() {
   std::vector<fs::path> stale;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(scratch_folder(), error)) {
-    if (entry.is_directory(error) && FileLock::try_lock(lock_of(entry.path()))) {
+    if (is_scratch_folder(entry) && FileLock::try_lock(lock_of(entry.path()))) {
       stale.push_back(entry.path());
     }
   }
@@ -33,10 +47,14 @@ std::vector<fs::path> stale_folders_under_lock() {
 
 }  // namespace
 
-fs::path builds_folder() { return cache_folder() / "builds"; }
-fs::path runners_folder() { return cache_folder() / "runners"; }
-fs::path logs_folder() { return cache_folder() / "logs"; }
-fs::path lock_file(const std::string& name) { return cache_folder() / "locks" / (name + ".lock"); }
+fs::path builds_folder() { return cache_part("builds"); }
+fs::path runners_folder() { return cache_part("runners"); }
+fs::path logs_folder() { return cache_part("logs"); }
+fs::path lock_file(const std::string& name) { return cache_part("locks") / (name + ".lock"); }
+
+bool is_key(const std::string& name) {
+  return name.size() == 24 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 ScratchFolder::ScratchFolder(const std::string& purpose) {
   const FileLock guard = lock_scratch();
@@ -52,7 +70,7 @@ ScratchFolder::ScratchFolder(const std::string& purpose) {
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  remove_tree(path_);
   fs::remove(lock_of(path_), ignored);
 }
 
@@ -71,7 +89,7 @@ void sweep_scratch_folders() {
   const FileLock guard = lock_scratch();
   for (const fs::path& folder : stale_folders_under_lock()) {
     std::error_code ignored;
-    fs::remove_all(folder, ignored);
+    remove_tree(folder);
     fs::remove(lock_of(folder), ignored);
   }
 }

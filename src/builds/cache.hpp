@@ -14,12 +14,17 @@ namespace drift {
 ///   builds/torch-1.10.1-cca660b27a90/   one unpacked build
 ///   runners/<key>/                      one compiled runner
 ///   logs/                               logs of compilations that failed
-///   locks/                              one lock file for each build and runner
+///   locks/                              two lock files for each build and runner: one held while
+///                                       it is made or removed, one shared while it is in use
 ///   scratch/                            folders being filled
 fs::path builds_folder();
 fs::path runners_folder();
 fs::path logs_folder();
 fs::path lock_file(const std::string& name);
+
+/// Whether the name is that of a compiled runner's folder, or of what an interrupted search has
+/// kept: such a key.
+bool is_key(const std::string& name);
 
 /// A folder in scratch/, locked while its process lives and removed with the object. What a killed
 /// process left behind is therefore known by its free lock.
@@ -37,7 +42,7 @@ class ScratchFolder {
   std::optional<FileLock> lock_;
 };
 
-/// Scratch folders whose processes are gone.
+/// Scratch folders whose processes are gone: by their names, and by the lock beside each.
 std::vector<fs::path> stale_scratch_folders();
 
 /// Removes them.

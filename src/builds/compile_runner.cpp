@@ -13,9 +13,11 @@
 #include "driftaudit/hash.hpp"
 #include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
+#include "driftaudit/remove_tree.hpp"
 
 #include "builds/cache.hpp"
 #include "builds/elf.hpp"
+#include "builds/holds.hpp"
 #include "builds/libraries.hpp"
 #include "builds/records.hpp"
 #include "builds/runner_cache.hpp"
@@ -172,7 +174,10 @@ void compile(const Build& build, const Toolchain& toolchain, const fs::path& fol
   progress.finish();
   require_one_openmp(build, folder / "objects" / "runner");
   fs::rename(folder / "objects" / "runner", folder / "runner");
-  fs::remove_all(folder / "objects");
+  // The linker goes by the umask, but nobody else may write what is run.
+  fs::permissions(folder / "runner", fs::perms::group_write | fs::perms::others_write,
+                  fs::perm_options::remove);
+  remove_tree(folder / "objects");
   write_file(folder / "build.log", log, true);
 }
 
@@ -198,6 +203,7 @@ Runner open_runner(const Build& build, Progress& progress) {
   const std::string key = runner_key(build, toolchain, sources);
   const fs::path target = runners_folder() / key;
   const Runner runner{target / "runner", target / "build.log"};
+  hold("runner-" + key);
   if (is_sound_runner(target)) {
     return runner;
   }
@@ -205,7 +211,7 @@ Runner open_runner(const Build& build, Progress& progress) {
   if (is_sound_runner(target)) {
     return runner;
   }
-  fs::remove_all(target);  // a damaged one
+  remove_tree(target);  // a damaged one
   const ScratchFolder scratch("compile");
   const fs::path folder = scratch.path() / "runner";
   make_folders(folder);

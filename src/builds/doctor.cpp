@@ -14,6 +14,7 @@
 #include "builds/cache.hpp"
 #include "builds/facts.hpp"
 #include "builds/inspect.hpp"
+#include "builds/pip.hpp"
 #include "builds/records.hpp"
 #include "builds/runner_cache.hpp"
 #include "builds/store.hpp"
@@ -81,10 +82,14 @@ void check_runners(const fs::path& folder, Findings& findings) {
       findings.add(
           fmt::format("{}: a stale runner, compiled from other sources", runner.folder.string()),
           "driftaudit builds remove --stale");
-    } else if (!is_sound_runner(runner.folder)) {
-      findings.add(fmt::format("{}: its program is missing or damaged", runner.folder.string()),
-                   fmt::format("rm -r {}", runner.folder.string()));
+      continue;
     }
+    findings.check([&] {
+      if (!is_sound_runner(runner.folder)) {
+        findings.add(fmt::format("{}: its program is missing or damaged", runner.folder.string()),
+                     fmt::format("rm -r {}", runner.folder.string()));
+      }
+    });
   }
 }
 
@@ -124,7 +129,7 @@ std::vector<Finding> examine_host() {
     if (!find_program("python3")) {
       findings.add("python3 is not in PATH; its pip fetches the wheels",
                    "apt-get install python3 python3-pip");
-    } else if (!run_process({{"python3", "-m", "pip", "--version"}, std::nullopt, {}}).end.ok()) {
+    } else if (!run_process(pip_command({"--version"})).end.ok()) {
       findings.add("python3 has no pip, which fetches the wheels", "apt-get install python3-pip");
     }
   });

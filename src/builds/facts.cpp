@@ -8,6 +8,7 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
+#include "driftaudit/pin.hpp"
 
 #include "builds/elf.hpp"
 
@@ -103,6 +104,23 @@ std::string read_commit(const BuildLayout& layout) {
     }
   }
   return "";
+}
+
+std::string read_transformers(const BuildLayout& layout) {
+  // "transformers-4.57.1.dist-info", or of older installers "transformers-4.15.0-py3.9.egg-info".
+  constexpr std::string_view kStart = "transformers-";
+  std::string version;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(layout.packages, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kStart) && (name.ends_with(".dist-info") || name.ends_with(".egg-info"))) {
+      const std::string stem = entry.path().stem().string();
+      const std::string found =
+          stem.substr(kStart.size(), stem.find('-', kStart.size()) - kStart.size());
+      version = version.empty() || release_before(version, found) ? found : version;
+    }
+  }
+  return version;
 }
 
 StringAbi read_string_abi(const fs::path& libc10) {

@@ -8,8 +8,10 @@
 #include <fmt/core.h>
 
 #include "driftaudit/file.hpp"
+#include "driftaudit/remove_tree.hpp"
 
 #include "builds/cache.hpp"
+#include "builds/pip.hpp"
 
 namespace drift {
 namespace {
@@ -44,13 +46,10 @@ std::string requirements(const std::vector<PinnedWheel>& wheels) {
   return text;
 }
 
-Command pip_command(const std::vector<PinnedWheel>& wheels, const std::string& python_tag,
-                    const fs::path& folder) {
+Command download_command(const std::vector<PinnedWheel>& wheels, const std::string& python_tag,
+                         const fs::path& folder) {
   const std::string digits = python_tag.substr(2);  // "39" of "cp39", "311" of "cp311"
   std::vector<std::string> arguments = {
-      "python3",
-      "-m",
-      "pip",
       "download",
       "--quiet",
       "--no-input",
@@ -68,7 +67,7 @@ Command pip_command(const std::vector<PinnedWheel>& wheels, const std::string& p
   }
   arguments.insert(arguments.end(), {"--dest", (folder / "wheels").string(), "--requirement",
                                      (folder / "requirements.txt").string()});
-  Command command{std::move(arguments), current_environment(), {}};
+  Command command = pip_command(arguments);
   (*command.environment)["TMPDIR"] = (folder / "pip").string();
   return command;
 }
@@ -166,7 +165,7 @@ std::vector<fs::path> fetch_wheels(const std::vector<PinnedWheel>& wheels,
   make_folders(folder / "pip");
   write_file(folder / "requirements.txt", requirements(wheels), true);
   progress.start(what + ": fetching", total, Progress::Unit::kBytes);
-  const ProcessResult result = run_process(pip_command(wheels, python_tag, folder), {}, [&] {
+  const ProcessResult result = run_process(download_command(wheels, python_tag, folder), {}, [&] {
     progress.update(std::min(total, folder_bytes(folder)));
   });
   if (!result.end.ok()) {
@@ -182,8 +181,7 @@ std::vector<fs::path> fetch_wheels(const std::vector<PinnedWheel>& wheels,
                     "check the pin's file name and size in venvs/");
     }
   }
-  std::error_code ignored;
-  fs::remove_all(folder / "pip", ignored);
+  remove_tree(folder / "pip");
   return files;
 }
 

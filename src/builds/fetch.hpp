@@ -11,10 +11,9 @@
 
 namespace drift {
 
-/// Fetches wheels with `python3 -m pip download --require-hashes` into `folder`, which is ours and
-/// where pip's temporary files go too. The person's pip configuration (mirrors, proxies, `PIP_*`)
-/// applies. `python_tag` is that of the pin. The result is in the order of `wheels`.
-/// Errors (trouble): see pip_failure(); no python3.
+/// Fetches wheels with pip_command()'s `download --require-hashes` into `folder`, which is ours and
+/// where pip's temporary files go too. `python_tag` is that of the pin. The result is in the order
+/// of `wheels`. Errors (trouble): see pip_failure(); no python3.
 std::vector<std::filesystem::path> fetch_wheels(const std::vector<PinnedWheel>& wheels,
                                                 const std::string& python_tag,
                                                 const std::filesystem::path& folder,

@@ -38,6 +38,7 @@ BuildLayout package_layout(const fs::path& torch, const fs::path& prefix) {
   BuildLayout layout;
   layout.library_folder = torch / "lib";
   layout.header_folder = torch / "include";
+  layout.packages = torch.parent_path();
   layout.version_script = torch / "version.py";
   layout.search_folders = {torch / "lib", torch.parent_path() / "torch.libs"};
   for (const fs::path& vendor : folders_in(torch.parent_path() / "nvidia")) {

@@ -116,6 +116,9 @@ Pin parse_pin(std::string_view text, const std::string& file) {
   } catch (const json::parse_error& error) {
     throw usage_error(fmt::format("{}: not JSON at byte {}", file, error.byte),
                       "write the pin anew with venvs/make_pin.py");
+  } catch (const json::exception&) {
+    throw usage_error(fmt::format("{}: holds a number that is too large", file),
+                      "write the pin anew with venvs/make_pin.py");
   }
   Keys keys(document, file, "");
   Pin pin;

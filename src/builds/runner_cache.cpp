@@ -10,6 +10,7 @@
 #include "driftaudit/build_store.hpp"
 #include "driftaudit/file.hpp"
 #include "driftaudit/hash.hpp"
+#include "driftaudit/own_files.hpp"
 #include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
 
@@ -33,7 +34,7 @@ std::string first_line_of(const Command& command) {
 fs::path find_compiler() {
   const std::string own = environment_value("CXX");
   if (!own.empty()) {
-    const auto found = own.find('/') == std::string::npos ? find_program(own) : fs::path(own);
+    const auto found = own.find('/') == std::string::npos ? find_program(own) : fs::absolute(own);
     if (!found || !fs::exists(*found)) {
       throw trouble(fmt::format("CXX={}: no such compiler", own),
                     "CXX names one program, without options");
@@ -63,16 +64,6 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-bool remove_runner(const fs::path& folder) {
-  const FileLock lock(lock_file("runner-" + folder.filename().string()));
-  if (!fs::exists(folder)) {
-    return false;
-  }
-  const ScratchFolder scratch("remove");
-  move_folder(folder, scratch.path() / "runner");
-  return true;
-}
-
 }  // namespace
 
 Toolchain find_toolchain() {
@@ -100,7 +91,10 @@ std::vector<RunnerRecord> cached_runners() {
   std::vector<RunnerRecord> runners;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(runners_folder(), error)) {
-    runners.push_back(read_runner_record(entry.path()));
+    std::error_code none;
+    if (is_key(entry.path().filename().string()) && fs::is_directory(entry.symlink_status(none))) {
+      runners.push_back(read_runner_record(entry.path()));
+    }
   }
   std::sort(runners.begin(), runners.end(),
             [](const RunnerRecord& a, const RunnerRecord& b) { return a.folder < b.folder; });
@@ -137,6 +131,10 @@ bool is_stale(const RunnerRecord& runner) {
 
 bool is_sound_runner(const fs::path& folder) {
   const fs::path program = folder / "runner";
+  const std::string remedy =
+      fmt::format("rm -r '{}'; the next run compiles it anew", folder.string());
+  require_own_below(cache_folder(), program, remedy);
+  require_own_below(cache_folder(), folder / "runner.json", remedy);
   if (::access(program.c_str(), R_OK | X_OK) != 0) {
     return false;
   }
@@ -162,25 +160,6 @@ std::vector<RunnerRecord> runners_below(const fs::path& folder) {
                                }),
                 runners.end());
   return runners;
-}
-
-int remove_runners_below(const fs::path& folder) {
-  int removed = 0;
-  for (const RunnerRecord& runner : runners_below(folder)) {
-    removed += remove_runner(runner.folder) ? 1 : 0;
-  }
-  return removed;
-}
-
-int remove_stale() {
-  auto removed = static_cast<int>(stale_scratch_folders().size());
-  sweep_scratch_folders();
-  for (const RunnerRecord& runner : cached_runners()) {
-    if (is_stale(runner)) {
-      removed += remove_runner(runner.folder) ? 1 : 0;
-    }
-  }
-  return removed;
 }
 
 }  // namespace drift

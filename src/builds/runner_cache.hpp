@@ -27,7 +27,7 @@ struct RunnerRecord {
   std::string compiler;
 };
 
-/// All runners of the cache; damaged ones have empty fields.
+/// All runners of the cache: the folders that have such a name. Damaged ones have empty fields.
 std::vector<RunnerRecord> cached_runners();
 
 /// Digest over the runner's present sources.
@@ -40,13 +40,11 @@ bool has_current_runner(const std::filesystem::path& folder);
 bool is_stale(const RunnerRecord& runner);
 
 /// Whether the program in a folder of runners/ is there, executable, and the one that was compiled.
+/// Errors (usage): it, or a folder on the way to it, is somebody else's, or others may write to it.
 bool is_sound_runner(const std::filesystem::path& folder);
 
 /// The runners of builds at or below `folder`.
 std::vector<RunnerRecord> runners_below(const std::filesystem::path& folder);
-
-/// Removes the runners of builds at or below `folder`; how many.
-int remove_runners_below(const std::filesystem::path& folder);
 
 /// Error for a compilation that failed: the first error line of the output, the log named.
 Error compile_failure(const std::string& label, const std::string& output,

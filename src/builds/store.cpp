@@ -7,10 +7,14 @@
 #include "driftaudit/build_store.hpp"
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
+#include "driftaudit/own_files.hpp"
+#include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
 #include "driftaudit/trusted_hash.hpp"
 
 #include "builds/cache.hpp"
+#include "builds/facts.hpp"
+#include "builds/holds.hpp"
 #include "builds/inspect.hpp"
 #include "builds/records.hpp"
 #include "builds/runner_cache.hpp"
@@ -28,8 +32,19 @@ Error unknown_side(const std::vector<Pin>& pins, const std::string& side) {
   return usage_error(fmt::format("{}: unknown release", side), unknown_release_hint(pins, side));
 }
 
+/// What is unpacked in the cache.
+Build open_unpacked(const fs::path& folder, const std::string& label) {
+  for (const char* library : {"libtorch_cpu.so", "libc10.so"}) {
+    require_own_below(
+        cache_folder(), folder / "torch" / "lib" / library,
+        fmt::format("driftaudit builds remove {0} && driftaudit builds add {0}", label));
+  }
+  return inspect_unpacked_build(folder, label);
+}
+
 Build open_pin(const Pin& pin, const std::string& label, bool offline, Progress& progress) {
   const fs::path folder = unpacked_folder(pin);
+  hold(folder.filename().string());
   if (!is_unpacked(folder)) {
     if (offline) {
       throw trouble(
@@ -38,14 +53,7 @@ Build open_pin(const Pin& pin, const std::string& label, bool offline, Progress&
     }
     add_pin(pin, free_disk_bytes, progress);
   }
-  return inspect_unpacked_build(folder, label);
-}
-
-/// Moves the folder out of the way in one step, then deletes it.
-void remove_unpacked(const fs::path& folder) {
-  const FileLock lock(lock_file(folder.filename().string()));
-  const ScratchFolder scratch("remove");
-  move_folder(folder, scratch.path() / "build");
+  return open_unpacked(folder, label);
 }
 
 std::string pin_name(const std::vector<Pin>& pins, const fs::path& folder) {
@@ -82,7 +90,29 @@ Build open_build(const std::string& side, const BuildOptions& options, Progress&
     throw usage_error(fmt::format("{}: neither a wheel nor a folder", side),
                       "a side is a release, a pin's name, a wheel file or a folder");
   }
-  return inspect_unpacked_build(add_wheel(path, options.offline, free_disk_bytes, progress), side);
+  const fs::path folder = add_wheel(path, options.offline, free_disk_bytes, progress);
+  hold(folder.filename().string());
+  return open_unpacked(folder, side);
+}
+
+AttentionFacts attention_facts(const std::string& side) {
+  const std::vector<Pin> pins = load_pins();
+  if (const Pin* pin = find_pin(pins, side)) {
+    return {pin->version, ""};
+  }
+  const fs::path path = expand_home(side);
+  if (fs::is_directory(path)) {
+    try {
+      const BuildLayout layout = find_layout(path);
+      return {read_version(layout), read_transformers(layout)};
+    } catch (const Error&) {
+      return {};
+    }
+  }
+  // "torch-2.4.1+cpu-cp39-cp39-linux_x86_64.whl"
+  const std::string name = is_wheel_name(path) ? path.filename().string() : "";
+  const std::size_t begin = name.find('-') + 1;
+  return {begin == 0 ? "" : name.substr(begin, name.find('-', begin) - begin), ""};
 }
 
 bool is_installed(const std::string& side) {
@@ -130,6 +160,9 @@ std::vector<InstalledBuild> installed_builds() {
   std::vector<InstalledBuild> builds;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(builds_folder(), error)) {
+    if (!entry.path().filename().string().starts_with("torch-") || !is_own(entry.path())) {
+      continue;
+    }
     try {
       const UnpackedRecord record = read_build_record(entry.path());
       builds.push_back({record.version, pin_name(pins, entry.path()), record.origin, entry.path(),
@@ -145,27 +178,6 @@ std::vector<InstalledBuild> installed_builds() {
     return a.version != b.version ? release_before(a.version, b.version) : a.folder < b.folder;
   });
   return builds;
-}
-
-void remove_build(const std::string& side) {
-  const fs::path folder = unpacked_folder_of_side(side);
-  if (folder.empty()) {
-    const fs::path theirs = fs::canonical(expand_home(side));
-    const int runners = remove_runners_below(theirs);
-    int hashes = 0;
-    for (const fs::path& library : libraries_of(find_layout(theirs)).of_build) {
-      hashes += forget_sha256(library) ? 1 : 0;
-    }
-    if (runners + hashes == 0) {
-      throw usage_error(fmt::format("{}: the cache holds nothing of it", side));
-    }
-    return;
-  }
-  if (!fs::exists(folder)) {
-    throw usage_error(fmt::format("{}: not in the cache", side), "driftaudit builds list");
-  }
-  remove_runners_below(fs::canonical(folder));
-  remove_unpacked(folder);
 }
 
 }  // namespace drift

@@ -9,8 +9,8 @@ namespace drift {
 namespace {
 
 /// Variables that move bits, or may: worth passing on and worth recording.
-constexpr std::array<std::string_view, 7> kKnobFamilies = {"ATEN_", "MKL_",  "OMP_",   "KMP_",
-                                                           "GOMP_", "DNNL_", "ONEDNN_"};
+constexpr std::array<std::string_view, 8> kKnobFamilies = {
+    "ATEN_", "MKL_", "OMP_", "KMP_", "GOMP_", "DNNL_", "ONEDNN_", "OPENBLAS_"};
 /// What programs need to run at all, launchers such as ssh among them.
 constexpr std::array<std::string_view, 6> kMinimal = {"PATH",    "HOME",   "USER",
                                                       "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK"};

@@ -130,7 +130,7 @@ FrameStream::Frame RunnerProcess::Impl::next_frame() {
       }
     } catch (const StreamError& error) {
       read_stderr();
-      fail(fmt::format("the runner spoke no sense: {}", error.what()));
+      fail(fmt::format("the runner sent a malformed frame: {}", error.what()));
     }
     if (!out_open) {
       fail_at_end();
@@ -256,6 +256,10 @@ void RunnerProcess::Impl::fail_at_end() {
     fail(fmt::format("the runner was killed in the middle of its work: {}", end.describe()),
          "if nobody did it, the system may have run out of memory");
   }
+  if (end.signal == SIGILL) {
+    fail(fmt::format("a kernel took an instruction that this processor lacks: {}", end.describe()),
+         "unset what asks for such kernels (ATEN_CPU_CAPABILITY, say), or name ones that it has");
+  }
   fail(
       fmt::format("the runner ended {}: {}",
                   stream.within_frame() ? "in the middle of a frame" : "too early", end.describe()),
@@ -299,7 +303,7 @@ RunnerProcess::Event RunnerProcess::next() {
         failure = wire::parse<wire::Failure>(frame.payload);
     }
   } catch (const std::runtime_error& error) {
-    impl_->fail(fmt::format("the runner spoke no sense: {}", error.what()));
+    impl_->fail(fmt::format("the runner sent a malformed frame: {}", error.what()));
   }
   throw trouble(fmt::format("{}: the runner gave up: {}", impl_->label, quotable(failure.what)));
 }

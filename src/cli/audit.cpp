@@ -11,6 +11,7 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/report.hpp"
 
+#include "cli/attention_options.hpp"
 #include "cli/command.hpp"
 #include "cli/gate_options.hpp"
 #include "cli/output_options.hpp"
@@ -57,11 +58,11 @@ void check(const AuditOptions& options) {
   check_outputs(options.output, input_files(options.run, sides));
 }
 
-/// A build that can't be used is no reason to stop a bisection: it is skipped.
-Side open_side_for(const AuditOptions& options, std::size_t i, const RunOptions& run,
-                   Progress& progress) {
+/// A B that can't be used is no reason to stop a bisection: it is skipped.
+template <class Use>
+auto use_side(const AuditOptions& options, std::size_t i, const Use& use) {
   try {
-    return open_side(options.sides[i], i, run, progress);
+    return use();
   } catch (const Error& error) {
     if (options.bisect_run && i == 1 && error.status() == Status::kUsage) {
       throw Error(Status::kBisectSkip, error.what(), error.hint());
@@ -70,8 +71,23 @@ Side open_side_for(const AuditOptions& options, std::size_t i, const RunOptions&
   }
 }
 
+/// How the sides compute attention; of a saved one nothing.
+std::vector<SideAttention> attention_of(const AuditOptions& options,
+                                        const std::optional<SavedSide>& saved) {
+  if (!saved) {
+    return planned_attention(options.run, options.sides);
+  }
+  std::vector<SideAttention> attention(options.sides.size());
+  const std::size_t live = *saved_index(options) == 0 ? 1 : 0;
+  const RunOptions run = with_saved_conditions(*saved, options.run, live);
+  attention[live] = use_side(
+      options, live, [&] { return attention_beside(*saved, run, options.sides[live], live); });
+  return attention;
+}
+
 AuditRequest request_for(const AuditOptions& options, const std::optional<SavedSide>& saved,
-                         const Model& model, Progress& progress) {
+                         const std::vector<SideAttention>& attention, const Model& model,
+                         Progress& progress) {
   AuditRequest request;
   if (saved) {
     adopt_saved(*saved, options.run, model, request);
@@ -88,7 +104,8 @@ AuditRequest request_for(const AuditOptions& options, const std::optional<SavedS
       continue;
     }
     const RunOptions run = saved ? with_saved_conditions(*saved, options.run, i) : options.run;
-    request.sides[i] = open_side_for(options, i, run, progress);
+    request.sides[i] = use_side(
+        options, i, [&] { return open_side(options.sides[i], i, run, attention.at(i), progress); });
     note_side(request.sides[i], i, progress);
   }
   return request;
@@ -104,9 +121,10 @@ Status audit(AuditOptions options) {
   if (const std::optional<std::size_t> at = saved_index(options)) {
     saved = open_saved_side(options.sides[*at], *progress);
   }
+  const std::vector<SideAttention> attention = attention_of(options, saved);
   const Model model = saved ? open_saved_model(*saved, options.run, *progress)
                             : open_run_model(options.run, *progress);
-  const AuditRequest request = request_for(options, saved, model, *progress);
+  const AuditRequest request = request_for(options, saved, attention, model, *progress);
   Report report = run_audit(request, model, *progress);
   const Status status = judge(options.gates, report);
   put_out(options.output, report);

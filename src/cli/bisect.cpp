@@ -1,3 +1,4 @@
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "driftaudit/report.hpp"
 
 #include "bisect/probe_store.hpp"
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
@@ -36,9 +38,10 @@ struct BisectOptions {
 
 /// Options of the run that mean nothing to an operation by itself.
 void check_of_operation(const BisectOptions& options) {
-  for (const char* name : {"--model", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
-                           "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache",
-                           "--batch", "--on-divergence", "--keep-top"}) {
+  for (const char* name :
+       {"--model", "--output-head", "--prompts", "--mode", "--text", "--new-tokens", "--top-k",
+        "--seed", "--temperature", "--sampler", "--ignore-eos", "--no-cache", "--batch",
+        "--attention", "--on-divergence", "--keep-top"}) {
     if (!options.operation.empty() && options.run.given.contains(name)) {
       throw usage_error(fmt::format("{}: --probe asks no model", name), "leave out one of the two");
     }
@@ -73,8 +76,31 @@ Measure measure_of(const BisectOptions& options) {
   return {options.measure == "tokens" ? Measure::Kind::kTokens : Measure::Kind::kBits, 0};
 }
 
-Side open_candidate(const Candidate& candidate, const RunOptions& options, Progress& progress) {
-  Side side = open_side(candidate.side, 0, options, progress);
+/// By what open_build() calls the build.
+using AttentionOfBuilds = std::map<std::string, SideAttention>;
+
+/// Of all builds of the range one kind, so that their answers can be compared.
+AttentionOfBuilds attention_of(const BisectRequest& request, const BisectOptions& options) {
+  AttentionOfBuilds attention;
+  if (!options.operation.empty()) {
+    return attention;
+  }
+  std::vector<std::string> builds;
+  for (const Candidate& candidate : request.candidates) {
+    builds.push_back(candidate.side);
+  }
+  const std::vector<SideAttention> planned = planned_attention(options.run, builds);
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    attention[builds[i]] = planned[i];
+  }
+  return attention;
+}
+
+Side open_candidate(const Candidate& candidate, const RunOptions& options,
+                    const AttentionOfBuilds& attention, Progress& progress) {
+  const auto own = attention.find(candidate.side);
+  Side side = open_side(candidate.side, 0, options,
+                        own == attention.end() ? SideAttention{} : own->second, progress);
   side.build.label = candidate.label;
   side.fault = planted_fault(candidate.label);
   return side;
@@ -88,15 +114,22 @@ BisectRequest request_of_bisection(const BisectOptions& options, Progress& progr
   request.all = options.all;
   request.exhaustive = options.exhaustive;
   request.keep = options.keep;
-  request.open = [&](const Candidate& candidate) {
-    return open_candidate(candidate, options.run, progress);
+  const AttentionOfBuilds attention = attention_of(request, options);
+  request.open = [&options, attention, &progress](const Candidate& candidate) {
+    return open_candidate(candidate, options.run, attention, progress);
   };
   const auto own = parse_sided_environment(options.run.environment).of[0];
   const RunnerEnvironment environment = runner_environment(current_environment(), own);
   note_dropped(environment, progress);
-  request.circumstances =
-      running_circumstances(kTool, parse_sided_threads(options.run.threads)[0],
-                            parse_sided_conditions(options.run.conditions)[0], environment.knobs);
+  std::vector<SideAttention> of_candidates;
+  for (const Candidate& candidate : request.candidates) {
+    if (const auto own = attention.find(candidate.side); own != attention.end()) {
+      of_candidates.push_back(own->second);
+    }
+  }
+  request.circumstances = running_circumstances(kTool, parse_sided_threads(options.run.threads)[0],
+                                                parse_sided_conditions(options.run.conditions)[0],
+                                                environment.knobs, of_candidates);
   return request;
 }
 

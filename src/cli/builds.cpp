@@ -67,12 +67,14 @@ Status remove_builds(const BuildsOptions& options) {
     throw usage_error("builds remove: neither a side nor --stale is given",
                       "see driftaudit builds list");
   }
+  remove_builds(options.sides);
   for (const std::string& side : options.sides) {
-    remove_build(side);
     fmt::print("{}: removed\n", side);
   }
   if (options.stale) {
-    fmt::print("{} stale runners and leftovers removed\n", remove_stale());
+    const StaleRemoval stale = remove_stale();
+    fmt::print("{} stale runners and leftovers removed{}\n", stale.removed,
+               stale.in_use == 0 ? "" : fmt::format(", {} in use kept", stale.in_use));
   }
   return Status::kDone;
 }

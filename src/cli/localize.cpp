@@ -14,6 +14,7 @@
 #include "driftaudit/reveal_run.hpp"
 
 #include "base/byte_count.hpp"
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/run_command.hpp"
 #include "model/escapes.hpp"
@@ -91,8 +92,20 @@ PromptSet given_prompt(const std::string& text, const Model& model) {
   return {"--prompt", {std::move(prompt)}};
 }
 
+/// Both sides' attention, the same operations on both.
+std::vector<SideAttention> attention_of(const LocalizeOptions& options) {
+  std::vector<SideAttention> attention = planned_attention(options.run, options.sides);
+  if (attention[0].kind != attention[1].kind) {
+    throw usage_error(
+        "--attention: a pass is localized operation by operation, and other attention "
+        "has other operations",
+        "name one for both sides; audit compares two");
+  }
+  return attention;
+}
+
 LocalizeRequest request_for(const LocalizeOptions& options, const Model& model,
-                            Progress& progress) {
+                            const std::vector<SideAttention>& attention, Progress& progress) {
   LocalizeRequest request;
   request.audit = request_of(options.run, model);
   request.audit.tool = kTool;
@@ -108,7 +121,8 @@ LocalizeRequest request_for(const LocalizeOptions& options, const Model& model,
   }
   request.isolation = !options.no_isolation;
   for (std::size_t i = 0; i < options.sides.size(); ++i) {
-    request.audit.sides.push_back(open_side(options.sides[i], i, options.run, progress));
+    request.audit.sides.push_back(
+        open_side(options.sides[i], i, options.run, attention.at(i), progress));
     note_side(request.audit.sides.back(), i, progress);
   }
   return request;
@@ -138,8 +152,9 @@ std::optional<std::pair<std::string, std::vector<std::size_t>>> order_to_reveal(
 Status localize(const LocalizeOptions& options) {
   check(options);
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+  const std::vector<SideAttention> attention = attention_of(options);
   const Model model = open_run_model(options.run, *progress);
-  const LocalizeRequest request = request_for(options, model, *progress);
+  const LocalizeRequest request = request_for(options, model, attention, *progress);
   Report report = run_localize(request, model, *progress);
   if (const auto order = order_to_reveal(*report.localize)) {
     RevealRequest reveal;

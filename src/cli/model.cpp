@@ -3,7 +3,7 @@
 #include <limits>
 #include <map>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "driftaudit/made_model.hpp"
 
@@ -103,6 +103,7 @@ void add_make(CLI::App& model, Action& action) {
 
 struct InfoOptions {
   std::string model = "auto";
+  std::string output_head;
   bool offline = false;
   bool quiet = false;
 };
@@ -111,6 +112,7 @@ Status info(const InfoOptions& options) {
   const auto progress = progress_for(options.quiet);
   ModelOptions model_options;
   model_options.offline = options.offline;
+  model_options.head = head_choice(options.output_head);
   const Model model = open_model(options.model, model_options, *progress);
   const ModelConfig& config = model.config;
   fmt::print("model      {}{}\n", model.name,
@@ -119,9 +121,19 @@ Status info(const InfoOptions& options) {
              config.n_layer, config.n_head, config.n_embd, config.n_inner, config.n_positions);
   fmt::print("parameters {}, stored as {}, output head {}\n", config.parameters(),
              model.source_dtype, config.tied ? "tied to the token embedding" : "of its own");
-  fmt::print(
-      "vocabulary {} tokens{}\n", model.tokenizer.size(),
-      config.end_of_text < 0 ? std::string() : fmt::format(", end of text {}", config.end_of_text));
+  fmt::print("vocabulary {} tokens{}\n", model.tokenizer.size(),
+             config.end_of_text.empty()
+                 ? std::string()
+                 : fmt::format(", end of text {}", fmt::join(config.end_of_text, ", ")));
+  if (const Error* none = model.tokenizer.why_none()) {
+    fmt::print("tokenizer  none: {}\n", none->what());
+  }
+  for (const std::string& warning : model.warnings) {
+    fmt::print("warning    {}\n", warning);
+  }
+  if (!model.other_heads.empty()) {
+    fmt::print("left out   {}\n", fmt::join(model.other_heads, ", "));
+  }
   fmt::print("source     {}\n", model.source.string());
   fmt::print("weights    {} ({})\n", model.weights.string(),
              format_bytes(std::filesystem::file_size(model.weights)));
@@ -133,6 +145,11 @@ void add_info(CLI::App& model, Action& action) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = model.add_subcommand("info", "what a model is, and where its files are");
   command->add_option("MODEL", options->model, kModelChoices)->capture_default_str();
+  command
+      ->add_option("--output-head", options->output_head,
+                   "tied: the token embedding; stored: the checkpoint's own (default: as "
+                   "config.json says)")
+      ->check(CLI::IsMember({"tied", "stored"}));
   command->add_flag("--offline", options->offline, "fetch nothing");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->callback([options, &action] { action = [options] { return info(*options); }; });

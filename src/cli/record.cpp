@@ -6,6 +6,7 @@
 #include "driftaudit/audit.hpp"
 #include "driftaudit/error.hpp"
 
+#include "cli/attention_options.hpp"
 #include "cli/run_command.hpp"
 
 namespace drift {
@@ -24,11 +25,12 @@ Status record(const RecordOptions& options) {
   check_run_options(options.run);
   check_outputs(options.output, input_files(options.run, {options.side}));
   const std::unique_ptr<Progress> progress = progress_for(options.output.quiet);
+  const SideAttention attention = planned_attention(options.run, {options.side}).front();
   const Model model = open_run_model(options.run, *progress);
   AuditRequest request = request_of(options.run, model);
   request.tool = kTool;
   request.logits = logits_of(options.output);
-  request.sides = {open_side(options.side, 0, options.run, *progress)};
+  request.sides = {open_side(options.side, 0, options.run, attention, *progress)};
   note_side(request.sides[0], 0, *progress);
   put_out(options.output, run_audit(request, model, *progress));
   if (!options.output.json) {

@@ -9,6 +9,7 @@
 
 #include "driftaudit/error.hpp"
 
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
@@ -22,6 +23,7 @@ struct RescoreCommand {
   std::string against;
   std::string logprobs;
   std::optional<double> outlier;
+  LogprobRule rule;
   std::string fail_on = "outliers";
   RunOptions run;
   OutputOptions output;
@@ -62,6 +64,12 @@ void check(const RescoreCommand& options) {
     throw usage_error("--on-divergence force: each build's own text is rescored",
                       "rescore side B of a forced audit's report: report.json:B");
   }
+  if (options.logprobs.empty() && options.rule != LogprobRule{}) {
+    throw usage_error(
+        "--logprobs-temperature, -top-k, -top-p, -base: say how a file's log-probabilities were "
+        "made",
+        "leave it out, or add --logprobs FILE.jsonl");
+  }
   if (!options.logprobs.empty()) {
     check_logprobs(options);
   } else if (!names_report(options.side)) {
@@ -76,25 +84,30 @@ RescoreRequest request_for(const RescoreCommand& options, Side scorer) {
   request.scorer = std::move(scorer);
   request.timeout_seconds = options.run.runner_timeout;
   request.outlier = options.outlier;
+  if (options.rule != LogprobRule{}) {
+    request.rule = options.rule;
+  }
   request.tool = kTool;
   return request;
 }
 
 /// Scores a file. Its one build is side A.
 Report score_file(const RescoreCommand& options, Progress& progress) {
+  const SideAttention attention = planned_attention(options.run, {options.side}).front();
   const Model model = open_run_model(options.run, progress);
-  const Side scorer = open_side(options.side, 0, options.run, progress);
+  const Side scorer = open_side(options.side, 0, options.run, attention, progress);
   note_side(scorer, 0, progress);
   return rescore_file(options.logprobs, request_for(options, scorer), model, progress);
 }
 
 Report score_saved(const RescoreCommand& options, Progress& progress) {
   const SavedSide saved = open_saved_side(options.side, progress);
+  const RunOptions run = with_saved_conditions(saved, options.run, 1);
+  const SideAttention attention = attention_beside(saved, run, options.against, 1);
   const Model model = open_saved_model(saved, options.run, progress);
   AuditRequest unused;
   adopt_saved(saved, options.run, model, unused);  // refuses what contradicts the recording
-  const Side scorer =
-      open_side(options.against, 1, with_saved_conditions(saved, options.run, 1), progress);
+  const Side scorer = open_side(options.against, 1, run, attention, progress);
   note_side(scorer, 0, progress);
   Report report = rescore_report(*saved.report, saved.build, saved.name,
                                  request_for(options, scorer), model, progress);
@@ -114,25 +127,23 @@ std::vector<DecodedRequest> decoded_alone(AuditRequest request, const Model& mod
 
 /// Decodes, then scores in another process.
 Report score_run(const RescoreCommand& options, Progress& progress) {
+  const std::vector<SideAttention> attention =
+      planned_attention(options.run, {options.side, scorer_name(options)});
   const Model model = open_run_model(options.run, progress);
   AuditRequest request = request_of(options.run, model);
   request.tool = kTool;
-  request.sides = {open_side(options.side, 0, options.run, progress)};
+  request.sides = {open_side(options.side, 0, options.run, attention[0], progress)};
   note_side(request.sides[0], 0, progress);
-  const Side scorer = open_side(scorer_name(options), 1, options.run, progress);
+  const Side scorer = open_side(scorer_name(options), 1, options.run, attention[1], progress);
   note_side(scorer, 1, progress);
   const Report decoded = run_audit(request, model, progress);
   Report report = rescore_report(decoded, 0, "", request_for(options, scorer), model, progress);
+  report.warnings = differing_conditions(report);
   if (request.settings.batch > 1) {
     compare_alone(decoded_requests(decoded, 0), decoded_alone(request, model, progress),
                   *report.rescore);
   }
   return report;
-}
-
-/// Whether both sides are known to have computed in float32.
-bool in_float32(const RescoreCommand& options, const Report& report) {
-  return options.logprobs.empty() && report.settings.dtype == "float32";
 }
 
 Status rescore_command(const RescoreCommand& options) {
@@ -142,10 +153,28 @@ Status rescore_command(const RescoreCommand& options) {
                   : names_report(options.side) ? score_saved(options, *progress)
                                                : score_run(options, *progress);
   if (options.fail_on != "never") {
-    report.gates = {judge_outliers(*report.rescore, in_float32(options, report))};
+    report.gates = {judge_outliers(*report.rescore)};
   }
   put_out(options.output, report);
   return any_tripped(report.gates) ? Status::kGate : Status::kDone;
+}
+
+/// How a file's log-probabilities were made from raw logits.
+void add_rule_options(CLI::App& command, LogprobRule& rule) {
+  command
+      .add_option("--logprobs-temperature", rule.temperature,
+                  "the file's log-probabilities are of logits divided by this")
+      ->check(number_between(1e-3, 1e3));
+  command
+      .add_option("--logprobs-top-k", rule.top_k,
+                  "they are renormalised over so many highest logits; 0: over all")
+      ->check(CLI::Range(0U, 1000000U));
+  command
+      .add_option("--logprobs-top-p", rule.top_p,
+                  "they are renormalised over the smallest set of this probability; 1: over all")
+      ->check(number_between(1e-6, 1));
+  command.add_option("--logprobs-base", rule.base, "their logarithm's base: 2 or 10 (default: e)")
+      ->check(CLI::IsMember({2U, 10U}));
 }
 
 }  // namespace
@@ -166,8 +195,9 @@ void add_rescore_command(CLI::App& app, Action& action) {
   command
       ->add_option("--outlier", options->outlier,
                    "a token is an outlier where its log-probabilities differ by more (default: "
-                   "50 times the median, at least 0.001)")
+                   "what the noise and the type's steps allow, at least 0.001)")
       ->check(number_between(0, 1e6));
+  add_rule_options(*command, options->rule);
   command->add_option("--fail-on", options->fail_on, "exit with 1 on outliers, or never")
       ->check(CLI::IsMember({"outliers", "never"}))
       ->capture_default_str();

@@ -143,7 +143,7 @@ RevealRequest request_for(const RevealOptions& options, Progress& progress) {
   request.timeout_seconds = options.run.runner_timeout;
   for (std::size_t i = 0; i < options.builds.size(); ++i) {
     const std::size_t index = std::min<std::size_t>(i, 1);
-    request.sides.push_back(open_side(options.builds[i], index, options.run, progress));
+    request.sides.push_back(open_side(options.builds[i], index, options.run, {}, progress));
     note_side(request.sides.back(), i, progress);
   }
   return request;

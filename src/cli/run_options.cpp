@@ -47,6 +47,12 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
   settings.modes = std::move(modes);
   command.add_option("--model", options.model, "auto, mini, gpt2, a folder or a weights file")
       ->capture_default_str();
+  command
+      .add_option(
+          "--output-head", options.output_head,
+          "tied: the token embedding; stored: the checkpoint's own (default: as config.json "
+          "says)")
+      ->check(CLI::IsMember({"tied", "stored"}));
   command.add_option("--prompts", options.prompts, "a shipped set (eight, alice-200) or a file")
       ->capture_default_str();
   command.add_option("--mode", settings.modes, "greedy, sample, score; several by commas")
@@ -83,6 +89,12 @@ void add_run_options(CLI::App& command, RunOptions& options, std::vector<std::st
       .add_option("--condition", options.conditions,
                   "[A:|B:|*:]NAME=VALUE: interop-threads, memory-limit, alignment or denormals of "
                   "the runners")
+      ->allow_extra_args(false);
+  command
+      .add_option("--attention", options.attention,
+                  "[A:|B:|*:]eager, sdpa or auto: by single operations, or by torch's "
+                  "scaled_dot_product_attention (default: auto, what transformers do by default "
+                  "where all builds can)")
       ->allow_extra_args(false);
   command
       .add_option("--on-divergence", settings.on_divergence,
@@ -147,9 +159,10 @@ void check_alike(const RunOptions& options, const std::string& why) {
   const Sided environment = parse_sided_environment(options.environment);
   const std::vector<std::uint32_t> threads = parse_sided_threads(options.threads);
   const std::vector<Conditions> conditions = parse_sided_conditions(options.conditions);
+  const auto attention = parse_sided_attention(options.attention);
   require(environment.of[0] == environment.of[1] && threads[0] == threads[1] &&
-              conditions[0] == conditions[1],
-          "--env, --threads and --condition: " + why, "leave out A: and B:");
+              conditions[0] == conditions[1] && attention[0] == attention[1],
+          "--env, --threads, --condition and --attention: " + why, "leave out A: and B:");
 }
 
 std::vector<std::string> input_files(const RunOptions& options, std::vector<std::string> others) {
@@ -168,8 +181,15 @@ AuditRequest request_of(const RunOptions& options, const Model& model) {
   return request;
 }
 
+ModelOptions model_options(const RunOptions& options) {
+  ModelOptions model;
+  model.offline = options.offline;
+  model.head = head_choice(options.output_head);
+  return model;
+}
+
 Model open_run_model(const RunOptions& options, Progress& progress) {
-  return open_model(options.model, ModelOptions{options.offline}, progress);
+  return open_model(options.model, model_options(options), progress);
 }
 
 void note_dropped(const RunnerEnvironment& environment, Progress& progress) {
@@ -192,7 +212,7 @@ void note_side(const Side& side, std::size_t index, Progress& progress) {
 }
 
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
-               Progress& progress) {
+               SideAttention attention, Progress& progress) {
   const Sided environment = parse_sided_environment(options.environment);
   Side side;
   side.build = open_build(name, BuildOptions{options.offline}, progress);
@@ -201,6 +221,7 @@ Side open_side(const std::string& name, std::size_t index, const RunOptions& opt
   side.threads = parse_sided_threads(options.threads).at(index);
   side.dtype = options.settings.dtype;
   side.conditions = parse_sided_conditions(options.conditions).at(index);
+  side.attention = std::move(attention);
   side.fault = planted_fault(index == 0 ? "A" : "B");
   return side;
 }

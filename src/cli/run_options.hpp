@@ -13,6 +13,7 @@ namespace drift {
 /// The options that say what is run, shared by the commands that run builds.
 struct RunOptions {
   std::string model = "auto";
+  std::string output_head;  ///< "tied", "stored"; empty: as config.json says
   std::string prompts = "eight";
   std::string text;
   SettingsRecord settings;
@@ -20,6 +21,7 @@ struct RunOptions {
   std::vector<std::string> threads;
   std::vector<std::string> environment;
   std::vector<std::string> conditions;
+  std::vector<std::string> attention;
   double runner_timeout = 300;
   bool offline = false;
   std::set<std::string> given;  ///< those named on the command line: "--seed"
@@ -52,6 +54,9 @@ bool has_mode(const RunOptions& options, const std::string& mode);
 /// What the sides are asked to do; the sides themselves are still to come.
 AuditRequest request_of(const RunOptions& options, const Model& model);
 
+/// How the model is to be opened.
+ModelOptions model_options(const RunOptions& options);
+
 /// The model that is asked for.
 Model open_run_model(const RunOptions& options, Progress& progress);
 
@@ -62,8 +67,9 @@ void note_dropped(const RunnerEnvironment& environment, Progress& progress);
 /// cores.
 void note_side(const Side& side, std::size_t index, Progress& progress);
 
-/// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B.
+/// A build as a side: opened, its runner compiled. `index` is 0 for A, 1 for B. `attention` is what
+/// was planned for it.
 Side open_side(const std::string& name, std::size_t index, const RunOptions& options,
-               Progress& progress);
+               SideAttention attention, Progress& progress);
 
 }  // namespace drift

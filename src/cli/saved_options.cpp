@@ -96,7 +96,20 @@ Model open_saved_model(const SavedSide& side, const RunOptions& options, Progres
     throw usage_error(fmt::format("{}: the model of {} isn't there any more", name, side.name),
                       "name where it is now with --model");
   }
-  Model model = open_model(name, ModelOptions{options.offline}, progress);
+  if (saved.head_differing > 0) {
+    Contradictions(side, options).check("--output-head", options.output_head, saved.output_head);
+  }
+  ModelOptions how = model_options(options);
+  if (saved.output_head_asked && options.output_head.empty()) {
+    how.head = head_choice(saved.output_head);
+  }
+  Model model = open_model(name, how, progress);
+  if (model.digest != saved.digest && model.head.differing > 0 && saved.output_head.empty() &&
+      options.output_head.empty()) {
+    // Before the choice was there a stored head that differs was always used.
+    how.head = HeadChoice::kStored;
+    model = open_model(name, how, progress);
+  }
   if (model.digest != saved.digest) {
     throw usage_error(
         fmt::format("{} has other weights than the model of {} (SHA-256): {} and {}",
@@ -123,6 +136,7 @@ RunOptions with_saved_conditions(const SavedSide& side, const RunOptions& option
   refuse_saved("--threads", options.threads);
   refuse_saved("--env", options.environment);
   refuse_saved("--condition", options.conditions);
+  refuse_saved("--attention", options.attention);
   // The recorded ones first: later ones win.
   if (side.record().threads > 0) {
     taken.threads.insert(taken.threads.begin(), own + std::to_string(side.record().threads));

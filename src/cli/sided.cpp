@@ -96,4 +96,26 @@ std::vector<Conditions> parse_sided_conditions(const std::vector<std::string>& v
   return conditions;
 }
 
+std::array<std::optional<Attention>, 2> parse_sided_attention(
+    const std::vector<std::string>& values) {
+  std::array<std::optional<Attention>, 2> sided;
+  for (const std::string& text : values) {
+    const Prefixed entry = split_prefix(text);
+    std::optional<Attention> kind;
+    if (entry.value == "eager" || entry.value == "sdpa") {
+      kind = entry.value == "eager" ? Attention::kEager : Attention::kSdpa;
+    } else if (entry.value != "auto") {
+      throw usage_error(fmt::format("--attention {}: not eager, sdpa or auto", text),
+                        "as in --attention eager or --attention B:sdpa");
+    }
+    if (entry.a) {
+      sided[0] = kind;
+    }
+    if (entry.b) {
+      sided[1] = kind;
+    }
+  }
+  return sided;
+}
+
 }  // namespace drift

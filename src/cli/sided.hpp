@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "driftaudit/attention.hpp"
 #include "driftaudit/conditions.hpp"
 
 namespace drift {
@@ -26,5 +28,10 @@ std::vector<std::uint32_t> parse_sided_threads(const std::vector<std::string>& v
 /// Reads `--condition` values: "alignment=16", "B:denormals=flush". Errors (usage): no such
 /// condition, or a value that it doesn't take.
 std::vector<Conditions> parse_sided_conditions(const std::vector<std::string>& values);
+
+/// Reads `--attention` values: "sdpa", "A:eager", "B:auto"; none of them for `auto`, and where
+/// nothing is said. Errors (usage): no such attention.
+std::array<std::optional<Attention>, 2> parse_sided_attention(
+    const std::vector<std::string>& values);
 
 }  // namespace drift

@@ -12,6 +12,7 @@
 #include "driftaudit/question.hpp"
 
 #include "bisect/probe_store.hpp"
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
@@ -112,8 +113,8 @@ std::uint32_t several_threads(const RunOptions& run) {
 
 /// A build on several threads, with whatever kernels it chooses.
 Side open_usual(const std::string& build, const std::string& fault, const StudyOptions& options,
-                Progress& progress) {
-  Side side = open_side(build, 0, options.run, progress);
+                const SideAttention& attention, Progress& progress) {
+  Side side = open_side(build, 0, options.run, attention, progress);
   side.build.label = build;
   side.threads = several_threads(options.run);
   side.fault = planted_fault(fault);
@@ -138,11 +139,21 @@ void check_kernels(const Side& side) {
   }
 }
 
-void open_conditions(const StudyOptions& options, StudyRequest& request, Progress& progress) {
+/// Of the first build, the last and those between: one kind, so that all can be compared.
+std::vector<SideAttention> attention_of(const StudyOptions& options) {
+  std::vector<std::string> builds = between_of(options);
+  const auto [first, last] = ends_of(options);
+  builds.insert(builds.begin(), {first, last});
+  return planned_attention(options.run, builds);
+}
+
+void open_conditions(const StudyOptions& options, const std::vector<SideAttention>& attention,
+                     StudyRequest& request, Progress& progress) {
   using enum StudyCondition;
   const auto [first, last] = ends_of(options);
-  const Side usual_first = open_usual(first, "", options, progress);
-  const Side usual_last = first == last ? usual_first : open_usual(last, "", options, progress);
+  const Side usual_first = open_usual(first, "", options, attention.at(0), progress);
+  const Side usual_last =
+      first == last ? usual_first : open_usual(last, "", options, attention.at(1), progress);
   check_kernels(usual_first);
   note_side(usual_first, 0, progress);
   for (std::size_t i = 0; i < kStudyConditions; ++i) {
@@ -159,12 +170,15 @@ void open_conditions(const StudyOptions& options, StudyRequest& request, Progres
   }
 }
 
-void open_between(const StudyOptions& options, StudyRequest& request, Progress& progress) {
-  for (const std::string& label : between_of(options)) {
+void open_between(const StudyOptions& options, const std::vector<SideAttention>& attention,
+                  StudyRequest& request, Progress& progress) {
+  const std::vector<std::string> labels = between_of(options);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string& label = labels[i];
     RangeBuild& build = request.between.emplace_back();
     build.label = label;
     try {
-      build.side = open_usual(label, label, options, progress);
+      build.side = open_usual(label, label, options, attention.at(i + 2), progress);
     } catch (const Error& error) {
       if (error.is_interruption()) {
         throw;
@@ -181,10 +195,17 @@ std::string identity_of(const StudyRequest& request, const Model& model) {
   openings.prompts = request.openings;
   openings.settings.new_tokens = request.opening_tokens;
   const Side& first = request.sides.front();
-  std::string text =
-      ModelQuestion(request.base, model, {}).identity() +
-      ModelQuestion(openings, model, {}).identity() +
-      running_circumstances(kTool, first.threads, first.conditions, first.environment.knobs);
+  std::vector<SideAttention> attention;
+  for (const Side& side : request.sides) {
+    attention.push_back(side.attention);
+  }
+  for (const RangeBuild& build : request.between) {
+    attention.push_back(build.side ? build.side->attention : SideAttention{});
+  }
+  std::string text = ModelQuestion(request.base, model, {}).identity() +
+                     ModelQuestion(openings, model, {}).identity() +
+                     running_circumstances(kTool, first.threads, first.conditions,
+                                           first.environment.knobs, attention);
   for (const Side& side : request.sides) {
     text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
   }
@@ -196,6 +217,7 @@ std::string identity_of(const StudyRequest& request, const Model& model) {
 }
 
 Report study(const StudyOptions& options, Progress& progress) {
+  const std::vector<SideAttention> attention = attention_of(options);
   const Model model = open_run_model(options.run, progress);
   StudyRequest request;
   request.base = request_of(options.run, model);
@@ -210,8 +232,8 @@ Report study(const StudyOptions& options, Progress& progress) {
     request.opening_tokens =
         options.run.given.contains("--opening-tokens") ? options.opening_tokens : kQuickTokens;
   }
-  open_conditions(options, request, progress);
-  open_between(options, request, progress);
+  open_conditions(options, attention, request, progress);
+  open_between(options, attention, request, progress);
   request.identity = identity_of(request, model);
   const StudyRunner run = [&](const AuditRequest& asked, Progress& part) {
     return run_audit(asked, model, part);

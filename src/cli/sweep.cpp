@@ -19,6 +19,7 @@
 
 #include "audit/sides.hpp"
 #include "bisect/probe_store.hpp"
+#include "cli/attention_options.hpp"
 #include "cli/checks.hpp"
 #include "cli/planted_fault.hpp"
 #include "cli/run_command.hpp"
@@ -57,6 +58,7 @@ void check_knobs(const SweepOptions& options, const std::vector<Knob>& knobs) {
                        (knob.name == "sampler" && options.run.given.contains("--sampler")) ||
                        (knob.name == "dtype" && options.run.given.contains("--dtype")) ||
                        (knob.name == "batch" && options.run.given.contains("--batch")) ||
+                       (knob.name == "attention" && options.run.given.contains("--attention")) ||
                        is_given_condition(options.run, knob.name) ||
                        environment.of[0].contains(knob.name);
     if (twice) {
@@ -116,10 +118,11 @@ void check(const SweepOptions& options) {
   check_outputs(options.output, input_files(options.run, options.builds));
 }
 
-std::vector<Side> open_sides(const SweepOptions& options, Progress& progress) {
+std::vector<Side> open_sides(const SweepOptions& options,
+                             const std::vector<SideAttention>& attention, Progress& progress) {
   std::vector<Side> sides;
   for (const std::string& build : options.builds) {
-    sides.push_back(open_side(build, 0, options.run, progress));
+    sides.push_back(open_side(build, 0, options.run, attention.at(sides.size()), progress));
     sides.back().build.label = build;
     if (sides.size() == 1) {
       note_side(sides.back(), 0, progress);
@@ -141,8 +144,25 @@ std::set<std::string> libraries_of(const std::vector<Side>& sides, double timeou
     if (facts.has_onednn) {
       libraries.insert("oneDNN");
     }
+    if (has_sdpa(side.build.version)) {
+      libraries.insert(kSdpaOperation);
+    }
   }
   return libraries;
+}
+
+/// A preset's knob begins with what the builds do by themselves.
+void begin_with_usual(const SweepOptions& options, Attention usual, std::vector<Knob>& knobs) {
+  const std::vector<Knob> given = parse_knobs(options.knobs);
+  for (Knob& knob : knobs) {
+    const bool is_given = std::any_of(given.begin(), given.end(),
+                                      [&](const Knob& one) { return one.name == knob.name; });
+    if (knob.name == "attention" && !is_given) {
+      const std::string first = names_of(usual).at(static_cast<std::size_t>(usual));
+      std::stable_partition(knob.values.begin(), knob.values.end(),
+                            [&](const std::string& value) { return value == first; });
+    }
+  }
 }
 
 /// Leaves out a preset's knobs that no build would read.
@@ -166,10 +186,14 @@ void drop_unread(const SweepOptions& options, const std::vector<Side>& sides,
 std::string identity_of(const AuditRequest& base, const std::vector<Side>& sides,
                         const Model& model) {
   const Side& first = sides.front();
-  std::string text =
-      ModelQuestion(base, model, {}).identity() +
-      running_circumstances(kTool, first.threads, first.conditions, first.environment.knobs) +
-      fmt::format("keep_top {}\n", base.settings.keep_top);
+  std::vector<SideAttention> attention;
+  for (const Side& side : sides) {
+    attention.push_back(side.attention);
+  }
+  std::string text = ModelQuestion(base, model, {}).identity() +
+                     running_circumstances(kTool, first.threads, first.conditions,
+                                           first.environment.knobs, attention) +
+                     fmt::format("keep_top {}\n", base.settings.keep_top);
   for (const Side& side : sides) {
     text += fmt::format("{}\n{}\n", side.build.label, side.build.libraries_digest);
   }
@@ -177,15 +201,17 @@ std::string identity_of(const AuditRequest& base, const std::vector<Side>& sides
 }
 
 Report sweep(const SweepOptions& options, SweepRequest request, Progress& progress) {
+  const std::vector<SideAttention> attention = planned_attention(options.run, options.builds);
   const Model model = open_run_model(options.run, progress);
   AuditRequest base = request_of(options.run, model);
   base.tool = kTool;
   if (options.keep_cells.empty()) {
     base.settings.keep_top = kLeastKept;
   }
-  const std::vector<Side> sides = open_sides(options, progress);
+  const std::vector<Side> sides = open_sides(options, attention, progress);
   if (!options.preset.empty()) {
     drop_unread(options, sides, request.knobs, progress);
+    begin_with_usual(options, attention.front().kind, request.knobs);
     request.cells = planned_cells(sides.size(), request.knobs, request.one_at_a_time);
   }
   request.prompts = base.prompts.name;
@@ -247,7 +273,8 @@ void add_sweep_command(CLI::App& app, Action& action) {
       ->required();
   command
       ->add_option("--knob", options->knobs,
-                   "NAME=VALUE,VALUE,…; may be repeated. NAME: threads, cache, dtype, a condition, "
+                   "NAME=VALUE,VALUE,…; may be repeated. NAME: threads, cache, dtype, attention, a "
+                   "condition, "
                    "load, repeats, prompt-order, batch, batch-position, sampler, or a variable of "
                    "the runners, which an "
                    "empty value unsets (docs/sweep.md has the values); \\, is a comma in a value")
@@ -271,7 +298,7 @@ void add_sweep_command(CLI::App& app, Action& action) {
   command
       ->add_option("--outlier", options->outlier,
                    "with --check rescore: a token is an outlier where its log-probabilities differ "
-                   "by more (default: 50 times a cell's median, at least 0.001)")
+                   "by more (default: what the noise and the type's steps allow, at least 0.001)")
       ->check(number_between(0, 1e6));
   command->add_option("--jobs", options->jobs, "runner processes at work at once; moves no bit")
       ->check(whole_number(1, 256))

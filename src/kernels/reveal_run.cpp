@@ -28,6 +28,7 @@ class SideOperations {
 
   /// What the runner of that operation says of itself.
   const RunnerFacts& facts(const std::string& name) { return opened(name).facts(); }
+  std::string log_tail(const std::string& name) { return opened(name).log_tail(); }
 
  private:
   StandaloneOperation& opened(const std::string& name) {
@@ -124,6 +125,7 @@ class RevealRun {
       sides_.push_back(std::make_unique<SideOperations>(side, request_.timeout_seconds));
       BuildRecord& record = report_.builds.emplace_back(build_record(side));
       record_facts(sides_.back()->facts(request_.question.operation), record);
+      record.log = sides_.back()->log_tail(request_.question.operation);
     }
   }
 

@@ -92,6 +92,11 @@ LocalizedOperation localized(const ReplayedOperation& replayed) {
   const TensorView recorded{a.output.layout, a.output.bytes ? *a.output.bytes : none};
   if (same_elements({replayed.a_again.layout, replayed.a_again.bytes}, recorded)) {
     operation.own = !same_elements({replayed.b_on_a.layout, replayed.b_on_a.bytes}, recorded);
+    if (*operation.own && a.output.layout.dtype == wire::DType::kFloat32) {
+      const ElementDifference own =
+          difference_of(a.output, {replayed.b_on_a.layout, false, 0, replayed.b_on_a.bytes});
+      operation.own_change = OwnChange{own.max_abs, own.max_ulp};
+    }
   }
   if (!operation.same) {
     const ElementDifference difference = difference_of(a.output, b.output);

@@ -28,8 +28,13 @@ struct Candidate {
 
 }  // namespace
 
-void Merges::add(std::int32_t left, std::int32_t right, std::int32_t merged) {
-  merges_.insert_or_assign(key(left, right), Merge{next_rank_++, merged});
+bool Merges::add(std::int32_t left, std::int32_t right, std::int32_t merged, Twice twice) {
+  const Merge merge{next_rank_++, merged};
+  const auto [at, is_new] = merges_.emplace(key(left, right), merge);
+  if (!is_new && twice == Twice::kLast) {
+    at->second = merge;
+  }
+  return is_new;
 }
 
 const Merges::Merge* Merges::find(std::int32_t left, std::int32_t right) const {

@@ -10,9 +10,12 @@ namespace drift {
 /// The merges of a byte-pair encoding, ranked, and how they are applied to one word.
 class Merges {
  public:
-  /// Adds the merge of rank `size()`; a pair given twice counts with its later rank, as in the
-  /// `tokenizers` package.
-  void add(std::int32_t left, std::int32_t right, std::int32_t merged);
+  /// Which rank counts of a pair that is given twice: the `tokenizers` package takes the last,
+  /// transformers, where it reads merges.txt, the first.
+  enum class Twice { kFirst, kLast };
+
+  /// Adds the merge of the next rank. Gives whether the pair is new.
+  bool add(std::int32_t left, std::int32_t right, std::int32_t merged, Twice twice);
 
   /// Merges the ids of a word, one a byte at first, in place: always the pair of the lowest rank
   /// and among equals the leftmost. O(n log n).

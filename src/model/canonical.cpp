@@ -23,13 +23,14 @@ namespace {
 using nlohmann::json;
 
 /// Names the canonical file by all that it is made of.
-std::string key_of(const fs::path& source, const fs::path& config_file, Progress& progress) {
+std::string key_of(const fs::path& source, const fs::path& config_file, bool tied,
+                   Progress& progress) {
   std::set<fs::path> files = {checkpoint_file(source)};
   for (const StoredTensor& tensor : open_checkpoint(source)) {
     files.insert(tensor.file);  // the shards of an index
   }
-  std::string parts =
-      fmt::format("{} {}", weights::kVersion, trusted_sha256(config_file, "", &progress));
+  std::string parts = fmt::format("{} {} {}", weights::kVersion, tied ? "tied" : "stored",
+                                  trusted_sha256(config_file, "", &progress));
   for (const fs::path& file : files) {
     parts += " " + trusted_sha256(file, "", &progress);
   }
@@ -39,7 +40,7 @@ std::string key_of(const fs::path& source, const fs::path& config_file, Progress
 /// What lies beside a canonical file: what can't be read off it, and its digest.
 struct Record {
   std::string digest;
-  std::string source_dtype;
+  CheckpointFacts facts;
   bool tied = true;
 };
 
@@ -50,7 +51,10 @@ std::optional<Record> read_record(const fs::path& path) {
   }
   const json record = json::parse(read_file(path), nullptr, false);
   try {
-    return Record{record.at("sha256"), record.at("source_dtype"), record.at("tied")};
+    const StoredHead head{record.at("head_elements"), record.at("head_differing")};
+    return Record{record.at("sha256"),
+                  {record.at("source_dtype"), head, record.at("other_heads")},
+                  record.at("tied")};
   } catch (const json::exception&) {
     return std::nullopt;  // not ours, or damaged: made anew
   }
@@ -67,15 +71,18 @@ std::optional<Record> cached(const fs::path& file, const fs::path& record_file,
   return std::nullopt;
 }
 
-Record make(const fs::path& source, ModelConfig config, const fs::path& file,
+Record make(const fs::path& source, ModelConfig config, HeadChoice choice, const fs::path& file,
             const fs::path& record_file, Progress& progress) {
   Record record;
-  record.source_dtype = write_canonical_weights(source, config, file);
+  record.facts = write_canonical_weights(source, config, file, choice);
   record.tied = config.tied;
   record.digest = sha256_with_progress(file, progress);
   record_sha256(file, record.digest);
   const json text = {{"sha256", record.digest},
-                     {"source_dtype", record.source_dtype},
+                     {"source_dtype", record.facts.dtype},
+                     {"head_elements", record.facts.head.elements},
+                     {"head_differing", record.facts.head.differing},
+                     {"other_heads", record.facts.other_heads},
                      {"tied", record.tied},
                      {"source", fs::absolute(source).string()}};
   write_file(record_file, text.dump(), true);
@@ -85,10 +92,11 @@ Record make(const fs::path& source, ModelConfig config, const fs::path& file,
 }  // namespace
 
 CanonicalWeights canonical_weights(const fs::path& source, const fs::path& config_file,
-                                   ModelConfig& config, Progress& progress) {
+                                   ModelConfig& config, HeadChoice choice, Progress& progress) {
   const fs::path folder = cache_folder() / "models" / "canonical";
   make_folders(folder);
-  const std::string key = key_of(source, config_file, progress);
+  const bool tied = choice == HeadChoice::kConfig ? config.tied : choice == HeadChoice::kTied;
+  const std::string key = key_of(source, config_file, tied, progress);
   const fs::path file = folder / (key + ".weights");
   const fs::path record_file = folder / (key + ".json");
   std::optional<Record> record = cached(file, record_file, progress);
@@ -96,11 +104,11 @@ CanonicalWeights canonical_weights(const fs::path& source, const fs::path& confi
     const FileLock lock(folder / (key + ".lock"));
     record = cached(file, record_file, progress);  // another process may have made it meanwhile
     if (!record) {
-      record = make(source, config, file, record_file, progress);
+      record = make(source, config, choice, file, record_file, progress);
     }
   }
   config.tied = record->tied;
-  return {file, record->digest, record->source_dtype};
+  return {file, record->digest, record->facts};
 }
 
 }  // namespace drift

@@ -9,6 +9,7 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 
+#include "model/lfs_pointer.hpp"
 #include "model/safetensors.hpp"
 #include "model/sharded.hpp"
 #include "model/torch_file.hpp"
@@ -87,10 +88,17 @@ std::vector<StoredTensor> open_checkpoint(const fs::path& source) {
   if (file.extension() == ".json") {
     return read_sharded(file);
   }
-  if (is_safetensors(file)) {
-    return read_safetensors(file);
+  return read_weights_file(file);
+}
+
+std::vector<StoredTensor> read_weights_file(const fs::path& file) {
+  {
+    const MappedFile mapped(file);
+    refuse_lfs_pointer(
+        {reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()},
+        file.string());
   }
-  return read_torch_file(file);
+  return is_safetensors(file) ? read_safetensors(file) : read_torch_file(file);
 }
 
 TensorReader::TensorReader(const StoredTensor& tensor)

@@ -56,6 +56,9 @@ std::filesystem::path checkpoint_file(const std::filesystem::path& source);
 /// write_canonical_weights says.
 std::vector<StoredTensor> open_checkpoint(const std::filesystem::path& source);
 
+/// The table of one file of weights, safetensors or torch's: its content says which.
+std::vector<StoredTensor> read_weights_file(const std::filesystem::path& file);
+
 /// Row-major strides of a shape, in elements.
 std::vector<std::uint64_t> contiguous_strides(const std::vector<std::uint64_t>& shape);
 

@@ -1,5 +1,6 @@
 #include "model/dtype.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -131,6 +132,19 @@ std::uint16_t float32_to_bfloat16(float value) {
   return static_cast<std::uint16_t>(shift_rounded(bits, 16));
 }
 
+bool raises_to_float32(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+    case Dtype::kFloat16:
+    case Dtype::kBfloat16:
+    case Dtype::kUint8:
+    case Dtype::kBool:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void raise_to_float32(Dtype dtype, std::span<const std::byte> stored, std::span<float> out) {
   if (stored.size() != out.size() * dtype_size(dtype)) {
     throw std::logic_error("raise_to_float32: sizes differ");
@@ -143,8 +157,11 @@ void raise_to_float32(Dtype dtype, std::span<const std::byte> stored, std::span<
     raise_16<float16_to_float32>(stored, out);
   } else if (dtype == Dtype::kBfloat16) {
     raise_16<bfloat16_to_float32>(stored, out);
+  } else if (dtype == Dtype::kUint8 || dtype == Dtype::kBool) {
+    std::transform(stored.begin(), stored.end(), out.begin(),
+                   [](std::byte byte) { return static_cast<float>(byte); });
   } else {
-    throw std::logic_error("raise_to_float32: not a float of 16 or 32 bits");
+    throw std::logic_error("raise_to_float32: no dtype that it takes");
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include "driftaudit/error.hpp"
 
+#include "model/code_points.hpp"
+
 namespace drift {
 namespace {
 
@@ -27,25 +29,6 @@ std::uint32_t take_number(std::string_view& text, std::size_t most, int base, st
   digits = static_cast<std::size_t>(end - window.data());
   text.remove_prefix(digits);
   return value;
-}
-
-void append_utf8(std::uint32_t c, std::string& result) {
-  const auto byte = [&](std::uint32_t value) { result.push_back(static_cast<char>(value)); };
-  if (c < 0x80) {
-    byte(c);
-    return;
-  }
-  if (c < 0x800) {
-    byte(0xc0 | (c >> 6));
-  } else if (c < 0x10000) {
-    byte(0xe0 | (c >> 12));
-    byte(0x80 | ((c >> 6) & 0x3f));
-  } else {
-    byte(0xf0 | (c >> 18));
-    byte(0x80 | ((c >> 12) & 0x3f));
-    byte(0x80 | ((c >> 6) & 0x3f));
-  }
-  byte(0x80 | (c & 0x3f));
 }
 
 /// `text` begins after the backslash.

@@ -36,7 +36,7 @@ Plan plan_of(MadePreset preset) {
     config.n_head = config.n_layer = 12;
     config.n_positions = 1024;
     config.vocab_size = 50257;
-    config.end_of_text = 50256;
+    config.end_of_text = {50256};
     plan.tokenizer = "gpt2-vocab";
     plan.width_factor = 71;
     plan.width_shift = 27;
@@ -45,7 +45,7 @@ Plan plan_of(MadePreset preset) {
     config.n_head = config.n_layer = 2;
     config.n_positions = 128;
     config.vocab_size = 4096;
-    config.end_of_text = 0;
+    config.end_of_text = {0};
     plan.tokenizer = "mini";
     plan.width_factor = 87;
     plan.width_shift = 25;
@@ -207,8 +207,8 @@ void write_config(const fs::path& folder, const ModelConfig& config, MadeDtype d
                                     {"n_layer", config.n_layer},
                                     {"n_head", config.n_head},
                                     {"layer_norm_epsilon", config.layer_norm_epsilon},
-                                    {"bos_token_id", config.end_of_text},
-                                    {"eos_token_id", config.end_of_text},
+                                    {"bos_token_id", config.end_of_text.front()},
+                                    {"eos_token_id", config.end_of_text.front()},
                                     {"torch_dtype", dtype_name(stored_dtype(dtype))}};
   write_file(folder / "config.json", json.dump(2) + "\n");
 }
@@ -231,7 +231,7 @@ void make_model(const fs::path& folder, const MadeModelOptions& options, Progres
   const fs::path parent = (target.has_filename() ? target : target.parent_path()).parent_path();
   const TemporaryFolder temporary(parent, ".driftaudit-made");
   const fs::path made = temporary.path() / "model";
-  make_folders(made);
+  fs::create_directory(made);
   const Plan plan = plan_of(options.preset);
   write_weights(made, plan, options, progress);
   write_config(made, plan.config, options.dtype);

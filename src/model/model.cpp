@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
@@ -72,16 +72,37 @@ ModelConfig config_in(const fs::path& folder) {
   return read_model_config(file);
 }
 
+/// A folder's tokenizer; one that isn't there or isn't known costs only texts, not ids.
 Tokenizer tokenizer_in(const fs::path& folder, const ModelConfig& config) {
-  Tokenizer tokenizer = Tokenizer::from_folder(folder);
-  if (tokenizer.size() > config.vocab_size || config.vocab_size - tokenizer.size() > kMostPadding) {
-    throw usage_error(
-        fmt::format("{}: the tokenizer has {} ids, but config.json says that vocab_size is {}",
-                    folder.string(), tokenizer.size(), config.vocab_size),
-        "the tokenizer's files and the model must belong together");
-  }
-  tokenizer.pad_to(config.vocab_size);
+  Tokenizer tokenizer = [&] {
+    try {
+      Tokenizer found = Tokenizer::from_folder(folder);
+      if (found.size() + kMostPadding < config.vocab_size) {
+        throw usage_error(
+            fmt::format("{}: the tokenizer has {} ids, but config.json says that vocab_size is {}",
+                        folder.string(), found.size(), config.vocab_size),
+            "the tokenizer's files and the model must belong together; or give prompts as ids");
+      }
+      return found;
+    } catch (const Error& error) {
+      if (error.status() != Status::kUsage) {
+        throw;
+      }
+      return Tokenizer::none(error);
+    }
+  }();
+  tokenizer.fit_to(config.vocab_size);
   return tokenizer;
+}
+
+void note_left_out(const CheckpointFacts& facts, const ModelConfig& config, Progress& progress) {
+  if (!facts.other_heads.empty()) {
+    progress.note(fmt::format("note: left out, since a language model has no use for them: {}",
+                              fmt::join(facts.other_heads, ", ")));
+  }
+  for (const std::string& note : config.notes) {
+    progress.note("note: " + note);
+  }
 }
 
 }  // namespace
@@ -93,15 +114,26 @@ Model open_model(const std::string& name, const ModelOptions& options, Progress&
     folder = fs::absolute(folder).parent_path();
   }
   ModelConfig config = config_in(folder);
+  const bool config_tied = config.tied;
   Tokenizer tokenizer = tokenizer_in(folder, config);
   CanonicalWeights weights =
-      canonical_weights(choice.source, folder / "config.json", config, progress);
+      canonical_weights(choice.source, folder / "config.json", config, options.head, progress);
+  std::vector<std::string> warnings = tokenizer.warnings();
+  if (std::string warning = head_warning(weights.facts.head, config_tied, options.head);
+      !warning.empty()) {
+    warnings.push_back(std::move(warning));
+  }
+  note_left_out(weights.facts, config, progress);
   return {std::move(choice.name),
           std::move(choice.why),
           std::move(choice.source),
           std::move(weights.file),
           std::move(weights.digest),
-          std::move(weights.source_dtype),
+          std::move(weights.facts.dtype),
+          weights.facts.head,
+          options.head != HeadChoice::kConfig,
+          std::move(weights.facts.other_heads),
+          std::move(warnings),
           config,
           std::move(tokenizer)};
 }

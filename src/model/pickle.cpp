@@ -48,8 +48,10 @@ class Machine {
           refuse_opcode(opcode);
         }
       } catch (const Refusal& refusal) {
-        input_.fail("the pickle " + refusal.what,
-                    "only state dicts (names and tensors) are read; nothing in the file was run");
+        input_.fail(
+            "the pickle " + refusal.what,
+            "only state dicts (names and tensors) are read; nothing in the file was run. Save "
+            "that part alone: torch.save(checkpoint[\"state_dict\"], \"pytorch_model.bin\")");
       }
     }
   }

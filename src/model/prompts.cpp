@@ -10,6 +10,7 @@
 #include "driftaudit/paths.hpp"
 
 #include "model/escapes.hpp"
+#include "model/strict_json.hpp"
 #include "model/word_pattern.hpp"
 
 namespace drift {
@@ -35,14 +36,12 @@ class Reader {
     if (const auto at = invalid_utf8_at(text)) {
       fail(place, fmt::format("not UTF-8: invalid at byte {} of the prompt", *at));
     }
-    std::vector<std::int32_t> ids = tokenizer_.encode(text);
-    add(place, std::move(text), std::move(ids));
+    add(place, text, encoded(place, text));
   }
 
   void add_ids(const std::string& place, const json& list) {
     std::vector<std::int32_t> ids;
-    const auto limit =
-        static_cast<std::int64_t>(std::min<std::size_t>(config_.vocab_size, tokenizer_.size()));
+    const auto limit = static_cast<std::int64_t>(config_.vocab_size);
     for (const json& id : list) {
       if (!id.is_number_integer()) {
         fail(place, fmt::format("{} is no id", id.dump(-1, ' ', true)));
@@ -68,6 +67,20 @@ class Reader {
   }
 
  private:
+  std::vector<std::int32_t> encoded(const std::string& place, const std::string& text) const {
+    if (const Error* none = tokenizer_.why_none()) {
+      throw *none;
+    }
+    try {
+      return tokenizer_.encode(text);
+    } catch (const Error& error) {
+      if (error.status() != Status::kUsage) {
+        throw;
+      }
+      fail(place, error.what(), error.hint());
+    }
+  }
+
   void add(const std::string& place, std::string text, std::vector<std::int32_t> ids) {
     if (ids.empty()) {
       fail(place, "the prompt is empty");
@@ -132,27 +145,13 @@ void read_object(const std::string& place, const json& object, Reader& reader) {
   }
 }
 
-void read_json(std::string_view text, Reader& reader) {
+void read_json(const std::string& file, std::string_view text, Reader& reader) {
   text = without_byte_order_mark(text);
   json list;
-  // Nothing in a prompt file is nested deeper; what is would overflow the stack later.
-  const auto shallow = [](int depth, json::parse_event_t, const json&) {
-    if (depth > 8) {
-      throw std::length_error("nested too deeply");
-    }
-    return true;
-  };
   try {
-    list = json::parse(text, shallow);
-  } catch (const json::parse_error& error) {
-    const std::size_t before = std::min(error.byte, text.size());
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(before), '\n');
-    reader.fail(fmt::format("line {}", line), "not JSON in UTF-8");
-  } catch (const json::exception&) {
-    reader.fail("", "a number that is too large");
-  } catch (const std::length_error& error) {
-    reader.fail("", error.what());
+    list = parse_strict_json(text, file);
+  } catch (const Error& error) {
+    throw usage_error(error.what(), "a JSON file of prompts is an array of texts or lists of ids");
   }
   if (!list.is_array()) {
     reader.fail("", "not a JSON array of prompts");
@@ -202,7 +201,7 @@ PromptSet load_prompts(const std::string& name, const Tokenizer& tokenizer,
   const std::string text = read_file(file, kMaxFileBytes);
   Reader reader(file.string(), tokenizer, config);
   if (file.extension() == ".json") {
-    read_json(text, reader);
+    read_json(file.string(), text, reader);
   } else {
     read_lines(text, reader);
   }

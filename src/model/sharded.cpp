@@ -8,10 +8,8 @@
 #include "driftaudit/error.hpp"
 #include "driftaudit/file.hpp"
 
-#include "model/safetensors.hpp"
 #include "model/shown.hpp"
 #include "model/strict_json.hpp"
-#include "model/torch_file.hpp"
 
 namespace drift {
 namespace {
@@ -57,7 +55,7 @@ std::vector<StoredTensor> read_shard(const fs::path& index, const std::string& s
     throw usage_error(fmt::format("{}: the shard \"{}\" isn't there", index.string(), shown(shard)),
                       "fetch all files of the checkpoint into one folder");
   }
-  return is_safetensors(file) ? read_safetensors(file) : read_torch_file(file);
+  return read_weights_file(file);
 }
 
 }  // namespace

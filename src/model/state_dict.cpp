@@ -220,29 +220,42 @@ bool holds_tensor(const Value& dict, const Values& values, const StateDictRules&
   return false;
 }
 
-/// The dict of tensors in what was pickled.
+/// Under which names training loops keep a model's state dict: PyTorch's own examples, Lightning,
+/// nanoGPT, DeepSpeed.
+bool names_state_dict(const Value& key) {
+  return key.kind == Kind::kText && (key.text == "state_dict" || key.text == "model" ||
+                                     key.text == "model_state_dict" || key.text == "module");
+}
+
+/// The dict of tensors in what was pickled. One that a name points to comes first: a checkpoint
+/// may hold tensors beside its state dict, such as nanoGPT's best loss.
 const Value& find_state_dict(const Value& root, const Values& values, const StateDictRules& rules,
                              const std::string& where) {
-  if (root.kind == Kind::kDict && holds_tensor(root, values, rules)) {
-    return root;
-  }
   const Value* nested = nullptr;
+  std::string name;
   for (std::size_t i = 0; root.kind == Kind::kDict && i + 1 < root.items.size(); i += 2) {
     const Value& key = values[root.items[i]];
     const Value& value = values[root.items[i + 1]];
-    if (key.kind == Kind::kText && (key.text == "state_dict" || key.text == "model") &&
-        value.kind == Kind::kDict && holds_tensor(value, values, rules)) {
-      if (nested != nullptr) {
-        throw usage_error(where + ": holds two state dicts, \"state_dict\" and \"model\"");
-      }
-      nested = &value;
+    if (!names_state_dict(key) || value.kind != Kind::kDict ||
+        !holds_tensor(value, values, rules)) {
+      continue;
     }
+    if (nested != nullptr) {
+      throw usage_error(
+          fmt::format("{}: holds two state dicts, \"{}\" and \"{}\"", where, name, key.text),
+          "save the one that is meant by itself");
+    }
+    nested = &value;
+    name = key.text;
   }
-  if (nested == nullptr) {
-    throw usage_error(where + ": holds no state dict (a dict from names to tensors)",
-                      "save one with: torch.save(model.state_dict(), \"pytorch_model.bin\")");
+  if (nested != nullptr) {
+    return *nested;
   }
-  return *nested;
+  if (root.kind == Kind::kDict && holds_tensor(root, values, rules)) {
+    return root;
+  }
+  throw usage_error(where + ": holds no state dict (a dict from names to tensors)",
+                    "save one with: torch.save(model.state_dict(), \"pytorch_model.bin\")");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct StateDict {
 };
 
 /// Reads the pickle at `begin` as torch writes a state dict: a dict from names to tensors, or a
-/// dict whose "state_dict" or "model" is one and which holds no tensor itself. Errors (usage) begin
+/// dict whose "state_dict", "model", "model_state_dict" or "module" is one. Errors (usage) begin
 /// with `where`.
 StateDict read_state_dict(std::span<const std::byte> bytes, std::size_t begin,
                           const std::string& where);

@@ -1,5 +1,6 @@
 #include "model/strict_json.hpp"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -7,11 +8,13 @@
 
 #include "driftaudit/error.hpp"
 
+#include "model/lfs_pointer.hpp"
 #include "model/shown.hpp"
 
 namespace drift {
 
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where) {
+  refuse_lfs_pointer(text, where);
   using Event = nlohmann::json::parse_event_t;
   constexpr int kMaxDepth = 32;
   std::vector<std::set<std::string>> keys;  // of the open objects
@@ -34,7 +37,10 @@ nlohmann::json parse_strict_json(std::string_view text, const std::string& where
   try {
     return nlohmann::json::parse(text, check);
   } catch (const nlohmann::json::parse_error& error) {
-    throw usage_error(fmt::format("{}: not JSON at byte {}", where, error.byte));
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    throw usage_error(fmt::format("{}: not JSON at byte {}{}", where, error.byte,
+                                  line > 1 ? fmt::format(", line {}", line) : ""));
   } catch (const nlohmann::json::exception&) {  // a number beyond double's range
     throw usage_error(fmt::format("{}: holds a number that is too large", where));
   }

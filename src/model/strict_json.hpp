@@ -8,7 +8,7 @@
 namespace drift {
 
 /// Parses JSON that came from elsewhere. Errors (usage) begin with `where`: not JSON (with the
-/// byte), a key twice in one object, nested deeper than 32.
+/// byte) but a Git LFS pointer, a key twice in one object, nested deeper than 32.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where);
 
 }  // namespace drift

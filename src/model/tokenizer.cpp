@@ -1,89 +1,66 @@
 #include "driftaudit/tokenizer.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "driftaudit/error.hpp"
 
+#include "model/shown.hpp"
 #include "model/vocabulary.hpp"
 #include "model/word_pattern.hpp"
 
 namespace drift {
-namespace {
-
-using Added = Vocabulary::Added;
-
-/// Finds the added tokens of a text from left to right: the leftmost, and of those that start at
-/// the same place the longest.
-class AddedTokenSearch {
- public:
-  struct Found {
-    std::size_t at;
-    const Added* token;  ///< null at the text's end
-  };
-
-  AddedTokenSearch(std::string_view text, const std::vector<Added>& tokens)
-      : text_(text), tokens_(tokens), next_(tokens.size()) {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      next_[i] = text_.find(tokens_[i].text);
-    }
-  }
-
-  Found next(std::size_t from) {
-    Found best{text_.size(), nullptr};
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      const Added& token = tokens_[i];
-      if (next_[i] < from) {
-        next_[i] = text_.find(token.text, from);
-      }
-      if (next_[i] < best.at || (next_[i] == best.at && best.token != nullptr &&
-                                 token.text.size() > best.token->text.size())) {
-        best = {next_[i], &token};
-      }
-    }
-    return best;
-  }
-
- private:
-  std::string_view text_;
-  const std::vector<Added>& tokens_;
-  std::vector<std::size_t> next_;  // where each token comes next, so that none is sought twice
-};
-
-}  // namespace
 
 struct Tokenizer::Impl {
   Vocabulary vocabulary;
-  std::vector<Added> early;
-  std::vector<Added> late;
+  std::optional<Error> none;             // why there is no vocabulary
+  std::optional<std::size_t> model_ids;  // of the model: fit_to()
 
-  void encode_words(std::string_view text, std::vector<std::int32_t>& ids) const {
-    std::vector<std::int32_t> word;
-    for_each_word(text, [&](std::string_view bytes) {
-      word.clear();
-      for (const char byte : bytes) {
-        word.push_back(vocabulary.byte_ids[static_cast<unsigned char>(byte)]);
+  void encode_word(std::string_view bytes, std::vector<std::int32_t>& ids) const {
+    if (!vocabulary.whole_words.empty()) {
+      const auto whole = vocabulary.whole_words.find(std::string(bytes));
+      if (whole != vocabulary.whole_words.end()) {
+        ids.push_back(whole->second);
+        return;
       }
-      vocabulary.merges.apply(word);
-      ids.insert(ids.end(), word.begin(), word.end());
+    }
+    std::vector<std::int32_t> word;
+    for (const char byte : bytes) {
+      const auto value = static_cast<unsigned char>(byte);
+      const std::int32_t id = vocabulary.byte_ids[value];
+      if (id == Vocabulary::kNoToken) {
+        throw usage_error(fmt::format("the tokenizer has no token for the byte {:#04x}", value),
+                          "leave it out, or give the prompt as ids");
+      }
+      word.push_back(id);
+    }
+    vocabulary.merges.apply(word);
+    ids.insert(ids.end(), word.begin(), word.end());
+  }
+
+  void encode_between(std::string_view text, std::vector<std::int32_t>& ids) const {
+    const std::string normalised = vocabulary.normalizer.apply(text);
+    const auto add = [&](std::int32_t id) { ids.push_back(id); };
+    vocabulary.added.cut(normalised, true, add, [&](std::string_view piece) {
+      vocabulary.pre_tokenizer.cut(piece, [&](std::string_view word) { encode_word(word, ids); });
     });
   }
 
-  /// Cuts `tokens` out of the text and leaves what lies between them to `between`.
-  template <typename Between>
-  static void cut(std::string_view text, const std::vector<Added>& tokens,
-                  std::vector<std::int32_t>& ids, const Between& between) {
-    AddedTokenSearch search(text, tokens);
-    std::size_t from = 0;
-    while (from < text.size()) {
-      const AddedTokenSearch::Found found = search.next(from);
-      between(text.substr(from, found.at - from));
-      if (found.token == nullptr) {
-        return;
+  const std::string* bytes_of(std::int32_t id) const {
+    const auto found = vocabulary.bytes.find(id);
+    return found == vocabulary.bytes.end() ? nullptr : &found->second;
+  }
+
+  void require_in_model(const std::vector<std::int32_t>& ids) const {
+    for (const std::int32_t id : ids) {
+      if (model_ids && static_cast<std::size_t>(id) >= *model_ids) {
+        throw usage_error(
+            fmt::format("the token \"{}\" has the id {}, but the model's ids go from 0 to {}",
+                        shown(*bytes_of(id)), id, *model_ids - 1),
+            "leave it out, or take the model that the tokenizer was extended for");
       }
-      ids.push_back(found.token->id);
-      from = found.at + found.token->text.size();
     }
   }
 };
@@ -96,32 +73,42 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
   auto impl = std::make_unique<Impl>();
   impl->vocabulary = read_vocabulary(folder);
-  for (const Added& token : impl->vocabulary.added) {
-    (token.early ? impl->early : impl->late).push_back(token);
-  }
   return Tokenizer(std::move(impl));
 }
 
+Tokenizer Tokenizer::none(const Error& why) {
+  auto impl = std::make_unique<Impl>();
+  impl->none = why;
+  return Tokenizer(std::move(impl));
+}
+
+const Error* Tokenizer::why_none() const { return impl_->none ? &*impl_->none : nullptr; }
+
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
+  if (impl_->none) {
+    throw *impl_->none;
+  }
   if (const auto at = invalid_utf8_at(text)) {
     throw usage_error(fmt::format("text isn't UTF-8: invalid at byte {}", *at), "save it as UTF-8");
   }
-  std::vector<std::int32_t> ids;
-  Impl::cut(text, impl_->early, ids, [&](std::string_view piece) {
-    Impl::cut(piece, impl_->late, ids,
-              [&](std::string_view words) { impl_->encode_words(words, ids); });
-  });
+  std::vector<std::int32_t> ids = impl_->vocabulary.before;
+  impl_->vocabulary.added.cut(
+      text, false, [&](std::int32_t id) { ids.push_back(id); },
+      [&](std::string_view piece) { impl_->encode_between(piece, ids); });
+  ids.insert(ids.end(), impl_->vocabulary.after.begin(), impl_->vocabulary.after.end());
+  impl_->require_in_model(ids);
   return ids;
 }
 
 std::string Tokenizer::token_bytes(std::int32_t id) const {
-  const auto& bytes = impl_->vocabulary.bytes;
-  if (id < 0 || static_cast<std::size_t>(id) >= bytes.size() ||
-      !bytes[static_cast<std::size_t>(id)]) {
-    throw usage_error(fmt::format("token {}: the vocabulary has no such id", id),
-                      fmt::format("ids go from 0 to {}", bytes.size() - 1));
+  if (const std::string* bytes = impl_->bytes_of(id)) {
+    return *bytes;
   }
-  return *bytes[static_cast<std::size_t>(id)];
+  if (id < 0 || static_cast<std::size_t>(id) >= impl_->model_ids.value_or(0)) {
+    throw usage_error(fmt::format("token {}: the vocabulary has no such id", id),
+                      fmt::format("ids go from 0 to {}", std::max<std::size_t>(size(), 1) - 1));
+  }
+  return impl_->none ? fmt::format("[{}]", id) : std::string();
 }
 
 std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {
@@ -132,12 +119,12 @@ std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {
   return text;
 }
 
-std::size_t Tokenizer::size() const { return impl_->vocabulary.bytes.size(); }
-
-void Tokenizer::pad_to(std::size_t size) {
-  while (impl_->vocabulary.bytes.size() < size) {
-    impl_->vocabulary.bytes.emplace_back("");
-  }
+std::size_t Tokenizer::size() const {
+  return std::max(impl_->vocabulary.size, impl_->model_ids.value_or(0));
 }
+
+const std::vector<std::string>& Tokenizer::warnings() const { return impl_->vocabulary.warnings; }
+
+void Tokenizer::fit_to(std::size_t size) { impl_->model_ids = size; }
 
 }  // namespace drift

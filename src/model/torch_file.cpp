@@ -16,10 +16,6 @@ std::vector<StoredTensor> read_torch_file(const fs::path& file) {
   if (bytes.starts_with("PK")) {
     return read_torch_zip(file);
   }
-  if (bytes.starts_with("version https://git-lfs")) {
-    throw usage_error(fmt::format("{}: a Git LFS pointer, not the file itself", file.string()),
-                      "fetch the file with: git lfs pull");
-  }
   // The magic number in protocols 2 and up, or in 1; any other pickle is refused by its contents.
   if (bytes.starts_with('\x80') || bytes.starts_with("L1195")) {
     return read_torch_legacy(file);

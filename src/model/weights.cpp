@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -15,153 +13,35 @@
 #include "driftaudit/progress.hpp"
 
 #include "model/checkpoint.hpp"
-#include "model/shown.hpp"
+#include "model/gpt2_tensors.hpp"
 #include "model/weights_header.hpp"
 
 namespace drift {
 namespace {
 
-constexpr const char* kHead = "lm_head.weight";
-constexpr const char* kEmbedding = "wte.weight";
-constexpr const char* kOtherModel = "the weights and config.json belong to different models";
-
-using TensorsByName = std::map<std::string, StoredTensor>;
-
-std::string where(const StoredTensor& tensor) {
-  return fmt::format("{}: tensor \"{}\"", tensor.file.string(), shown(tensor.name));
+/// Whether the model is run with the token embedding for its output head.
+bool runs_tied(const StoredHead& head, const ModelConfig& config, HeadChoice choice,
+               const fs::path& source) {
+  const bool tied = choice == HeadChoice::kConfig ? config.tied : choice == HeadChoice::kTied;
+  if (!tied && head.elements == 0) {
+    const std::string what =
+        fmt::format("{}: tensor \"lm_head.weight\" is missing, but {}", source.string(),
+                    choice == HeadChoice::kStored
+                        ? "--output-head stored asks for it"
+                        : "config.json says that the output head isn't \"wte.weight\"");
+    throw usage_error(what, choice == HeadChoice::kStored
+                                ? "leave the option out"
+                                : "tie_word_embeddings in config.json may be wrong: --output-head "
+                                  "tied runs the model with \"wte.weight\"");
+  }
+  return tied || head.differing == 0;
 }
 
-/// "h.3.attn.bias" and "h.3.attn.masked_bias": constants that older releases of transformers saved.
-bool is_mask(const std::string& name) {
-  if (!name.starts_with("h.")) {
-    return false;
-  }
-  const std::size_t dot = name.find_first_not_of("0123456789", 2);
-  return dot != std::string::npos && dot > 2 &&
-         (name.compare(dot, std::string::npos, ".attn.bias") == 0 ||
-          name.compare(dot, std::string::npos, ".attn.masked_bias") == 0);
-}
-
-/// All tensors but the masks, under GPT-2's own names.
-TensorsByName named_tensors(std::vector<StoredTensor> tensors) {
-  constexpr std::string_view kPrefix = "transformer.";
-  TensorsByName named;
-  for (StoredTensor& tensor : tensors) {
-    const std::string name =
-        tensor.name.substr(tensor.name.starts_with(kPrefix) ? kPrefix.size() : 0);
-    if (is_mask(name)) {
-      continue;
-    }
-    const auto found = named.find(name);
-    if (found != named.end()) {
-      throw usage_error(
-          fmt::format("{} is the same as \"{}\"", where(tensor), shown(found->second.name)),
-          "keep one of the two");
-    }
-    named.emplace(name, std::move(tensor));
-  }
-  return named;
-}
-
-void check_shape(const StoredTensor& tensor, const std::vector<std::int64_t>& wanted) {
-  const std::vector<std::uint64_t> shape(wanted.begin(), wanted.end());
-  if (tensor.shape != shape) {
-    throw usage_error(fmt::format("{} has shape {}, but config.json asks for {}", where(tensor),
-                                  shape_text(tensor.shape), shape_text(shape)),
-                      kOtherModel);
-  }
-}
-
-void check_dtype(const StoredTensor& tensor) {
-  if (tensor.dtype != Dtype::kFloat32 && tensor.dtype != Dtype::kFloat16 &&
-      tensor.dtype != Dtype::kBfloat16) {
-    throw usage_error(fmt::format("{} is {}, which isn't exact in float32", where(tensor),
-                                  dtype_name(tensor.dtype)),
-                      "save the model as float32: model.float().save_pretrained(folder)");
-  }
-}
-
-/// Every tensor that the config asks for is there with its shape, and no other.
-void check_tensors(const TensorsByName& tensors, const std::vector<weights::Tensor>& list,
-                   const fs::path& source) {
-  for (const weights::Tensor& wanted : list) {
-    const auto found = tensors.find(wanted.name);
-    if (found == tensors.end()) {
-      throw usage_error(fmt::format("{}: tensor \"{}\" is missing", source.string(), wanted.name),
-                        kOtherModel);
-    }
-    check_shape(found->second, wanted.shape);
-    check_dtype(found->second);
-  }
-  std::set<std::string_view> wanted{kHead};  // a head that equals the embedding isn't in the list
-  for (const weights::Tensor& tensor : list) {
-    wanted.insert(tensor.name);
-  }
-  for (const auto& [name, tensor] : tensors) {
-    if (!wanted.contains(name)) {
-      throw usage_error(where(tensor) + " is no part of a GPT-2 of config.json's sizes",
-                        kOtherModel);
-    }
-  }
-}
-
-bool same_elements(const StoredTensor& a, const StoredTensor& b) {
-  if (a.storage == b.storage && a.dtype == b.dtype && a.offset == b.offset &&
-      a.strides == b.strides) {
-    return true;
-  }
-  TensorReader left(a);
-  TensorReader right(b);
-  for (;;) {
-    throw_if_interrupted();
-    const auto x = left.next();
-    const auto y = right.next();
-    if (x.empty()) {
-      return true;
-    }
-    if (std::memcmp(x.data(), y.data(), x.size_bytes()) != 0) {
-      return false;
-    }
-  }
-}
-
-/// Whether the output head is the token embedding, from what is stored rather than what is said.
-bool is_tied(const TensorsByName& tensors, const ModelConfig& config, const fs::path& source) {
-  const auto head = tensors.find(kHead);
-  const auto embedding = tensors.find(kEmbedding);
-  if (head == tensors.end()) {
-    if (!config.tied) {
-      throw usage_error(fmt::format("{}: tensor \"{}\" is missing, but config.json says that it "
-                                    "isn't \"{}\"",
-                                    source.string(), kHead, kEmbedding),
-                        "tie_word_embeddings in config.json may be wrong");
-    }
-    return true;
-  }
-  check_shape(head->second, {config.vocab_size, config.n_embd});
-  check_dtype(head->second);
-  if (embedding == tensors.end() || embedding->second.shape != head->second.shape) {
-    return config.tied;  // an error of its own soon
-  }
-  check_dtype(embedding->second);
-  return same_elements(head->second, embedding->second);
-}
-
-std::string stored_dtype(const TensorsByName& tensors) {
-  const Dtype first = tensors.begin()->second.dtype;
-  const bool one = std::all_of(tensors.begin(), tensors.end(),
+std::string stored_dtype(const Gpt2Tensors& tensors) {
+  const Dtype first = tensors.by_name.begin()->second.dtype;
+  const bool one = std::all_of(tensors.by_name.begin(), tensors.by_name.end(),
                                [first](const auto& entry) { return entry.second.dtype == first; });
   return one ? std::string(dtype_name(first)) : "mixed";
-}
-
-/// "[3, 17]" of a row-major position.
-std::string position_text(std::uint64_t position, const std::vector<std::uint64_t>& shape) {
-  std::vector<std::uint64_t> index(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    index[i] = position % shape[i];
-    position /= shape[i];
-  }
-  return shape_text(index);
 }
 
 void check_finite(std::span<const float> values, std::uint64_t first, const StoredTensor& tensor) {
@@ -217,11 +97,13 @@ weights::Header header_of(const ModelConfig& config) {
   return header;
 }
 
-std::string write_canonical_weights(const fs::path& source, ModelConfig& config,
-                                    const fs::path& target) {
-  const TensorsByName tensors = named_tensors(open_checkpoint(source));
+CheckpointFacts write_canonical_weights(const fs::path& source, ModelConfig& config,
+                                        const fs::path& target, HeadChoice choice) {
+  Gpt2Tensors tensors = gpt2_tensors(open_checkpoint(source));
+  CheckpointFacts facts;
+  facts.head = stored_head(tensors, config);
   ModelConfig found = config;
-  found.tied = is_tied(tensors, config, source);
+  found.tied = runs_tied(facts.head, config, choice, source);
   weights::Header header = header_of(found);
   const std::vector<weights::Tensor> list = weights::tensor_list(header);
   check_tensors(tensors, list, source);
@@ -231,11 +113,13 @@ std::string write_canonical_weights(const fs::path& source, ModelConfig& config,
   AtomicFile file(target, true);
   file.write(std::as_bytes(std::span(&header, 1)));
   for (const weights::Tensor& place : list) {
-    write_tensor(file, place, tensors.at(place.name));
+    write_tensor(file, place, tensors.by_name.at(place.name));
   }
   file.commit();
   config.tied = found.tied;
-  return stored_dtype(tensors);
+  facts.dtype = stored_dtype(tensors);
+  facts.other_heads = std::move(tensors.other_heads);
+  return facts;
 }
 
 }  // namespace drift

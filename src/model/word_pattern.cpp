@@ -8,6 +8,8 @@
 
 #include "driftaudit/error.hpp"
 
+#include "model/code_points.hpp"
+
 namespace drift {
 namespace {
 
@@ -21,6 +23,12 @@ constexpr const char* kWords =
     R"(\p{L}\p{N}]+|[)" DRIFT_SPACES R"(]+(?![^)" DRIFT_SPACES R"(])|[)" DRIFT_SPACES R"(]+)";
 
 #undef DRIFT_SPACES
+
+// Alphabetic, marks, digits, connectors and joiners. What is alphabetic without being a letter, a
+// mark or a number's letter are the circled and squared letters.
+constexpr const char* kWordCharacter =
+    R"([\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149})"
+    R"(\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}])";
 
 struct FreePcre {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -54,6 +62,12 @@ MatchData match_data(const Code& code) {
   return data;
 }
 
+bool matches(const Code& pattern, std::string_view text) {
+  const MatchData data = match_data(pattern);
+  return pcre2_match(pattern.get(), code_units(text), text.size(), 0,
+                     PCRE2_NO_UTF_CHECK | PCRE2_ANCHORED, data.get(), nullptr) >= 0;
+}
+
 }  // namespace
 
 std::optional<std::size_t> invalid_utf8_at(std::string_view text) {
@@ -82,6 +96,18 @@ void for_each_word(std::string_view text, const std::function<void(std::string_v
     take(text.substr(at, span[1] - at));
     at = span[1];
   }
+}
+
+bool is_number(std::string_view character) {
+  static const Code pattern = compile(R"(\p{N})");
+  return matches(pattern, character);
+}
+
+bool is_word_character(char32_t c) {
+  static const Code pattern = compile(kWordCharacter);
+  std::string text;
+  append_utf8(c, text);
+  return matches(pattern, text);
 }
 
 }  // namespace drift

@@ -15,4 +15,10 @@ std::optional<std::size_t> invalid_utf8_at(std::string_view text);
 /// runs of white space. The words together are the text.
 void for_each_word(std::string_view text, const std::function<void(std::string_view)>& take);
 
+/// Whether a character is of Unicode's N: a digit, a number's letter, another number.
+bool is_number(std::string_view character);
+
+/// Whether a word may hold it: \w of Unicode's regular expressions (UTS #18, annex C).
+bool is_word_character(char32_t c);
+
 }  // namespace drift

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/utf8.hpp"
 #include "report/view.hpp"
 
@@ -192,8 +193,12 @@ std::string bisect_table(const Report& report, bool colour) {
 }
 
 Verdict bisect_verdict(const Report& report) {
-  return {
-      {}, bisect_headline(*report.bisect), bisect_details(*report.bisect), {}, suggestions(report)};
+  return {runner_warnings(report.builds,
+                          [&](std::size_t i) { return visible(report.builds[i].label); }),
+          bisect_headline(*report.bisect),
+          bisect_details(*report.bisect),
+          {},
+          suggestions(report)};
 }
 
 }  // namespace drift

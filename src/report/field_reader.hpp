@@ -166,6 +166,10 @@ class FieldReader {
       take(Place(place_, key), *value, to);
     }
   }
+  template <class T>
+  void if_any(const char* key, std::vector<T>& to) {
+    if_there(key, to);
+  }
   void if_not_zero(const char* key, std::uint64_t& to) { if_there(key, to); }
   void if_above_one(const char* key, std::uint32_t& to) {
     if (find(key) != nullptr) {
@@ -225,6 +229,13 @@ class FieldReader {
     (*this)(key, to);
     if (std::find(names.begin(), names.end(), to) == names.end()) {
       throw Place(place_, key).error(fmt::format("unknown value \"{}\"", visible(to)));
+    }
+  }
+  void one_of_if_there(const char* key, std::string& to, std::initializer_list<const char*> names) {
+    if (object_.find(key) != nullptr) {
+      one_of(key, to, names);
+    } else {
+      find(key);
     }
   }
   void side(const char* key, char& to) {

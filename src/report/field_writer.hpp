@@ -125,6 +125,12 @@ class FieldWriter {
       (*this)(key, entries);
     }
   }
+  template <class T>
+  void if_any(const char* key, const std::vector<T>& values) {
+    if (!values.empty()) {
+      (*this)(key, values);
+    }
+  }
   void if_not_zero(const char* key, std::uint64_t count) {
     if (count != 0) {
       (*this)(key, count);
@@ -136,7 +142,7 @@ class FieldWriter {
     }
   }
   template <class T>
-  void unless(T usual, const char* key, T value) {
+  void unless(const T& usual, const char* key, const T& value) {
     if (value != usual) {
       (*this)(key, value);
     }
@@ -154,6 +160,12 @@ class FieldWriter {
   }
   void one_of(const char* key, const std::string& name, std::initializer_list<const char*>) {
     (*this)(key, name);
+  }
+  void one_of_if_there(const char* key, const std::string& name,
+                       std::initializer_list<const char*> names) {
+    if (!name.empty()) {
+      one_of(key, name, names);
+    }
   }
   void side(const char* key, char side) { (*this)(key, std::string(1, side)); }
 

@@ -51,12 +51,18 @@ void fields(auto& v, Is<BisectRecord> auto& b) {
   v("assumed", b.assumed);
 }
 
+void fields(auto& v, Is<OwnChange> auto& c) {
+  v("max_abs_diff", c.max_abs_diff);
+  v("max_ulp", c.max_ulp);
+}
+
 void fields(auto& v, Is<LocalizedOperation> auto& o) {
   v("name", o.name);
   v("shape", o.shape);
   v("same", o.same);
   v("inputs_same", o.inputs_same);
   v("own", o.own);
+  v.if_set("own_change", o.own_change);
   v("max_abs_diff", o.max_abs_diff);
   v("mean_abs_diff", o.mean_abs_diff);
   v("max_ulp", o.max_ulp);

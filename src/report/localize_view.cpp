@@ -154,13 +154,23 @@ std::string own_table(const LocalizeRecord& record, bool colour) {
   if (kinds.empty()) {
     return "";
   }
-  Columns columns({true, true, true, true, false, false});
-  columns.add({{"own change"}, {""}, {"first"}, {"shape"}, {"max |Δ|"}, {"max ULP"}});
+  Columns columns({true, true, true, true, false, false, false, false});
+  columns.add({{"own change"},
+               {""},
+               {"first"},
+               {"shape"},
+               {"max |Δ| on A's inputs"},
+               {"max ULP"},
+               {"in B's own pass"},
+               {"max ULP"}});
   for (const KindCount& count : kinds) {
+    const std::optional<OwnChange>& own = count.first->own_change;
     columns.add({{"  " + visible(count.kind), kRed},
                  {in_blocks(count)},
                  {visible(count.first->name)},
                  {fmt::format("[{}]", fmt::join(count.first->shape, ", "))},
+                 {own ? short_number(own->max_abs_diff) : "–"},
+                 {own ? fmt::format("{}", own->max_ulp) : "–"},
                  {count.first->same ? "same" : short_number(count.first->max_abs_diff)},
                  {count.first->same ? "" : fmt::format("{}", count.first->max_ulp)}});
   }

@@ -32,10 +32,17 @@ std::string head(const std::vector<std::string>& titles) {
 }
 
 std::string sides(const Report& report) {
-  std::string text = head({"side", "torch", "kernels", "BLAS", "threads", "name", "knobs"});
+  std::vector<std::string> titles{"side", "torch", "kernels", "BLAS", "threads", "name", "knobs"};
+  const bool attention = shows_attention(report);
+  if (attention) {
+    titles.insert(titles.end() - 2, "attention");
+  }
+  std::string text = head(titles);
   for (std::size_t i = 0; i < report.builds.size(); ++i) {
     std::vector<std::string> cells{std::string(1, static_cast<char>('A' + i))};
-    for (const std::string& fact : side_facts(report.builds[i])) {
+    const BuildRecord& build = report.builds[i];
+    for (const std::string& fact :
+         side_facts(build, attention ? attention_words(build.attention) : "")) {
       cells.push_back(plain(fact));
     }
     text += row(cells);

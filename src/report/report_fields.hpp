@@ -4,12 +4,14 @@
 // that what one writes the other reads. A visitor has
 //   v(key, value)              a key that is always there; optional values may be null
 //   v.if_set(key, optional)    a key that is left out without a value
+//   v.if_any(key, list)        a key that is left out for an empty list
 //   v.if_not_zero(key, count)  a key that is left out for 0
 //   v.unless(usual, key, value) a key that is left out for the usual value
 //   v.from_one(key, count)     a count that begins at 1
 //   v.digest(key, text)        32 hexadecimal digits; an optional one may be null
 //   v.hex_if_set(key, number)  16 hexadecimal digits, or left out
 //   v.one_of(key, text, names) a text out of a list
+//   v.one_of_if_there(key, text, names) the same, or left out for an empty text
 //   v.side(key, char)          "A" or "B"
 //   v.checksum(key, step)      of what the step keeps: see step_checksum()
 
@@ -75,6 +77,10 @@ void fields(auto& v, Is<ModelRecord> auto& m) {
   v("n_positions", m.n_positions);
   v("vocab_size", m.vocab_size);
   v("parameters", m.parameters);
+  v.one_of_if_there("output_head", m.output_head, {"tied", "stored"});
+  v.unless(false, "output_head_asked", m.output_head_asked);
+  v.if_not_zero("head_differing", m.head_differing);
+  v.unless(std::vector<std::string>(), "warnings", m.warnings);
 }
 
 void fields(auto& v, Is<SettingsRecord> auto& s) {
@@ -112,6 +118,13 @@ void fields(auto& v, Is<LogitsRecord> auto& l) {
   v("sha256", l.sha256);
 }
 
+void fields(auto& v, Is<DoubtfulSetting> auto& s) {
+  v("name", s.name);
+  v("value", s.value);
+  v.one_of("state", s.state, {"not_honoured", "unknown"});
+  v("answer", s.answer);
+}
+
 void fields(auto& v, Is<BuildRecord> auto& b) {
   v("label", b.label);
   v("torch", b.torch);
@@ -124,13 +137,19 @@ void fields(auto& v, Is<BuildRecord> auto& b) {
   v.if_set("blas_dispatch", b.blas_dispatch);
   v("string_abi", b.string_abi);
   v("knobs", b.knobs);
+  v.if_any("doubtful_settings", b.doubtful_settings);
   v.unless(1U, "interop_threads", b.conditions.interop_threads);
   v.if_not_zero("memory_limit_bytes", b.conditions.memory_limit);
   v.unless(64U, "alignment", b.conditions.alignment);
   v.unless(false, "flush_denormals", b.conditions.flush_denormals);
+  v.unless(Attention::kEager, "attention", b.attention.kind);
+  v.unless(ScoreScale::kDivide, "score_scale", b.attention.scale);
+  v.if_set("attention_choice", b.attention.choice);
+  v.if_set("transformers", b.attention.transformers);
   v("repeatable", b.repeatable);
   v("tokens_per_second", b.tokens_per_second);
   v("peak_memory_bytes", b.peak_memory_bytes);
+  v.if_not_zero("peak_address_bytes", b.peak_address_bytes);
   v("log", b.log);
   v.if_set("recorded", b.recorded);
 }

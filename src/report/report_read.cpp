@@ -18,6 +18,7 @@
 #include "report/reveal_check.hpp"
 #include "report/study_check.hpp"
 #include "report/study_fields.hpp"
+#include "report/summary_check.hpp"
 #include "report/sweep_check.hpp"
 #include "report/sweep_fields.hpp"
 #include "report/utf8.hpp"
@@ -130,6 +131,7 @@ class ReportReader {
     reader("model", report.model);
     reader("prompts", report.prompts);
     reader("settings", report.settings);
+    check_modes(report.settings.modes);
     take_runs(reader.required("runs"), report);
     take_tokens(reader.required("tokens"), report);
     if (report.kind == "bisect") {
@@ -150,6 +152,17 @@ class ReportReader {
     } else {
       take_comparison(reader.required("comparison"), report);
       take_summary(reader.required("summary"), report);
+      check_verdicts(root_, report);
+    }
+  }
+
+  void check_modes(const std::vector<std::string>& modes) const {
+    const Place settings(root_, "settings");
+    const Place place(settings, "modes");
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      if (std::find(kModeNames.begin(), kModeNames.end(), modes[i]) == kModeNames.end()) {
+        throw Place(place, i).error("no such mode");
+      }
     }
   }
 
@@ -238,6 +251,9 @@ class ReportReader {
     reader("bisect", bisect);
     const Place place(root_, "bisect");
     const Place candidates(place, "candidates");
+    if (bisect.candidates.empty()) {
+      throw candidates.error("empty: a bisection has a first and a last build");
+    }
     for (std::size_t i = 0; i < bisect.candidates.size(); ++i) {
       if (bisect.candidates[i].class_index.value_or(0) >= bisect.classes.size() &&
           bisect.candidates[i].class_index) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
 namespace drift {
 namespace {
@@ -40,6 +41,34 @@ void check_scored(const Place& place, const RescoreRecord& record) {
   }
 }
 
+/// What each request says of its outliers is what its tokens show.
+void check_requests(const Place& place, const RescoreRecord& record) {
+  const Place requests(place, "requests");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < record.requests.size(); ++i) {
+    const RescoredRequest& request = record.requests[i];
+    std::uint64_t outliers = 0;
+    std::optional<std::uint32_t> first;
+    for (std::uint64_t step = 1; step <= request.tokens; ++step, ++at) {
+      if (is_outlier(delta_of(record.scored[at]), record.limit)) {
+        ++outliers;
+        first = first.value_or(static_cast<std::uint32_t>(step));
+      }
+    }
+    const Place own(requests, i);
+    if (request.outliers != outliers) {
+      throw Place(own, "outliers").error("not as many as its scored tokens above the limit");
+    }
+    if (request.first_outlier != first) {
+      throw Place(own, "first_outlier").error("not the first of its scored tokens above the limit");
+    }
+    if (request.alone && request.alone->first_difference == 0U) {
+      const Place alone(own, "alone");
+      throw Place(alone, "first_difference").error("0 where counting begins at 1");
+    }
+  }
+}
+
 void check_outliers(const Place& place, const RescoreRecord& record) {
   const Place outliers(place, "outliers");
   std::size_t at = 0;
@@ -65,14 +94,31 @@ double delta_of(const RescoredToken& token) {
 
 bool is_outlier(double delta, double limit) { return !std::isfinite(delta) || delta > limit; }
 
-double rescore_limit(double median) {
-  constexpr double kTimesMedian = 50;
-  return std::max(kLeastRescoreLimit, kTimesMedian * median);
+bool hidden_by_limit(const RescoreRecord& record) {
+  return !record.limit_given && !record.noise && !record.spread.empty() &&
+         record.spread.front().median > kLeastRescoreLimit;
 }
 
-bool hidden_by_limit(const RescoreRecord& record) {
-  return !record.limit_given && !record.spread.empty() &&
+bool coarse_throughout(const RescoreRecord& record) {
+  return !record.decoded_by && !record.limit_given && record.noise && !record.spread.empty() &&
          record.spread.front().median > kLeastRescoreLimit;
+}
+
+bool one_sided(const RescoreRecord& record) {
+  constexpr std::size_t kLeastTokens = 64;
+  constexpr double kTimesOwn = 32;
+  const double own = record.noise ? record.noise->own.value_or(0) : 0;
+  if (record.decoded_by || record.limit_given || !record.noise || record.spread.empty() ||
+      record.spread.front().median <= std::max(kLeastRescoreLimit, kTimesOwn * own)) {
+    return false;
+  }
+  std::size_t above = 0;
+  std::size_t below = 0;
+  for (const RescoredToken& token : record.scored) {
+    above += token.logprob_decode > token.logprob_prefill ? 1 : 0;
+    below += token.logprob_decode < token.logprob_prefill ? 1 : 0;
+  }
+  return above + below >= kLeastTokens && 20 * std::min(above, below) < above + below;
 }
 
 void check_rescore(const Place& root, const Report& report) {
@@ -84,6 +130,7 @@ void check_rescore(const Place& root, const Report& report) {
   }
   check_scored(place, record);
   check_outliers(place, record);
+  check_requests(place, record);
 }
 
 }  // namespace drift

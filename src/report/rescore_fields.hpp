@@ -63,6 +63,29 @@ void fields(auto& v, Is<RescorePeriod> auto& p) {
   v.from_one("first", p.first);
 }
 
+void fields(auto& v, Is<RescoreNoise> auto& n) {
+  v("quietest", n.quietest);
+  v.if_set("own", n.own);
+  v.one_of("dtype", n.dtype, kDtypeNames);
+  v("step", n.step);
+  v("least", n.least);
+  v("most", n.most);
+}
+
+void fields(auto& v, Is<RescoreRule> auto& r) {
+  v("temperature", r.rule.temperature);
+  v("top_k", r.rule.top_k);
+  v("top_p", r.rule.top_p);
+  v("base", r.rule.base);
+  v("shift", r.rule.shift);
+  v("before", r.rule.before);
+  v("given", r.given);
+  v("fitted", r.fitted);
+  v("tokens", r.tokens);
+  v("median", r.median);
+  v("max", r.max);
+}
+
 /// A record without its lists: the writer gives those an item a line.
 void fields(auto& v, Is<RescoreRecord> auto& r) {
   v("decoded_by", r.decoded_by);
@@ -72,6 +95,8 @@ void fields(auto& v, Is<RescoreRecord> auto& r) {
   v("limit", r.limit);
   v("non_finite", r.non_finite);
   v("not_chosen", r.not_chosen);
+  v.if_set("noise", r.noise);
+  v.if_set("rule", r.rule);
   v("request_period", r.request_period);
   v("spread", r.spread);
 }

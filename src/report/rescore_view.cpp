@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
+#include "report/rescore_rule.hpp"
 #include "report/utf8.hpp"
 
 namespace drift {
@@ -169,22 +170,48 @@ std::string outlier_lines(const View& view, bool colour, std::size_t width) {
   return text.empty() ? "" : "\nfirst outliers\n" + text;
 }
 
+/// Where the limit comes from.
 std::string limit_in_words(const RescoreRecord& record) {
+  const std::string limit = short_number(record.limit);
   if (record.limit_given) {
-    return fmt::format("{} (--outlier)", short_number(record.limit));
+    return limit + " (--outlier)";
   }
-  return fmt::format("{} ({})", short_number(record.limit),
-                     record.limit > kLeastRescoreLimit ? "50 × the median" : "the least there is");
+  if (!record.noise) {
+    return fmt::format(
+        "{} ({})", limit,
+        record.limit > kLeastRescoreLimit ? "50 × the median" : "the least there is");
+  }
+  const RescoreNoise& noise = *record.noise;
+  const std::string steps =
+      fmt::format("{:.3g} steps of {}", record.limit / noise.step, noise.dtype);
+  if (record.limit <= noise.least) {
+    return fmt::format("{} ({})", limit,
+                       noise.least > kLeastRescoreLimit ? steps : "the least there is");
+  }
+  return fmt::format("{} ({})", limit,
+                     record.limit >= noise.most ? steps + ", the most there is"
+                     : noise.own.value_or(0) > noise.quietest
+                         ? "24 × the scorer's own noise"
+                         : "24 × the quietest request's noise");
 }
 
 std::string rescore_headline(const RescoreRecord& record) {
+  if (record.rule && !record.rule->given) {
+    return "the log-probabilities aren't those of raw logits: " + rule_in_words(record.rule->rule);
+  }
   if (!record.outliers.empty()) {
     return fmt::format("{} in {} of {}", counted(record.outliers.size(), "outlier"),
                        failing_requests(record), counted(record.requests.size(), "request"));
   }
+  if (one_sided(record)) {
+    return "no outliers, but nearly all log-probabilities are off to the same side";
+  }
   if (hidden_by_limit(record)) {
     return fmt::format("no outliers, but only since the median |Δ| itself is {}",
                        short_number(record.spread.front().median));
+  }
+  if (coarse_throughout(record)) {
+    return "no outliers, as far as half precision tells";
   }
   return "no outliers: the prefill says what decoding said";
 }
@@ -227,13 +254,12 @@ std::string wrong_tokens(const RescoreRecord& record) {
     return "";
   }
   if (record.not_chosen == 0) {
-    return "each outlying token is still one that the prefill's logits choose: the text isn't "
-           "shown "
-           "to be wrong";
+    return "each outlying token is still one that the prefill's logits choose, within noise and a "
+           "step: the text isn't shown to be wrong";
   }
   return fmt::format(
-      "{} of them can't come from the prefill's logits (not the highest, or not in the "
-      "top-k): the text itself is wrong there",
+      "{} of them can't come from the prefill's logits (below the highest, or below the top-k, by "
+      "more than noise and a step): the text itself is wrong there",
       record.not_chosen);
 }
 
@@ -291,7 +317,16 @@ void describe_batch(const RescoreRecord& record, std::vector<std::string>& detai
 
 std::vector<std::string> rescore_details(const RescoreRecord& record) {
   std::vector<std::string> details{distribution(record)};
+  if (record.rule) {
+    details.push_back(rule_detail(*record.rule));
+  }
+  if (const std::string noise = noise_in_words(record); !noise.empty()) {
+    details.push_back(noise);
+  }
   describe_batch(record, details);
+  if (record.rule && !record.rule->given) {
+    return details;  // the rule says why they fail
+  }
   if (record.outliers.empty()) {
     return details;
   }
@@ -316,7 +351,9 @@ std::string rescore_table(const View& view, bool colour, std::size_t width) {
   const RescoreRecord& record = *report.rescore;
   std::string heading = report_heading(view);
   if (!record.decoded_by) {
-    heading += fmt::format("   scores {}\n", visible(record.source));
+    heading += fmt::format(
+        "   scores {}{}\n", visible(record.source),
+        record.rule && record.rule->given ? ", taken as " + rule_in_words(record.rule->rule) : "");
   } else {
     heading += fmt::format("   A decoded{}, B scored: prompt and text in one prefill\n",
                            record.source.empty() ? "" : " (" + visible(record.source) + ")");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/utf8.hpp"
 #include "report/view.hpp"
 
@@ -156,9 +157,20 @@ Lengths lengths_with(const RevealRecord& reveal, const std::string& status) {
   return lengths;
 }
 
+/// What an order of a product is told and proved of; empty for other operations.
+std::string scope_of(const Report& report) {
+  const RevealRecord& reveal = *report.reveal;
+  if (reveal.shape.empty()) {
+    return "";
+  }
+  return fmt::format(
+      " (row 0, column 0 of a {} product of contiguous operands, aligned to {} bytes)",
+      visible(reveal.shape), report.builds.at(0).conditions.alignment);
+}
+
 std::string reveal_headline(const Report& report) {
   const RevealRecord& reveal = *report.reveal;
-  const std::string operation = visible(reveal.operation);
+  const std::string operation = visible(reveal.operation) + scope_of(report);
   const Lengths differing = proved_lengths(reveal, false);
   const Lengths same = proved_lengths(reveal, true);
   if (!differing.empty()) {
@@ -223,15 +235,29 @@ void add_proofs(const Report& report, std::vector<std::string>& details) {
   Groups proofs;
   for (const RevealedOrder& order : report.reveal->trees) {
     if (order.status == "proved") {
-      proofs.add(fmt::format("{}: {} gives the kernel's bits on {} of {} random rows",
-                             name_of(report, order.build), replayer(order.proof),
-                             order.proof.proved_rows, order.proof.rows),
-                 order.length);
+      proofs.add(
+          fmt::format(
+              "{}: {} gives the kernel's bits on {} of {} random {}", name_of(report, order.build),
+              replayer(order.proof), order.proof.proved_rows, order.proof.rows,
+              report.reveal->shape.empty() ? "rows" : "products, at row 0, column 0 of each"),
+          order.length);
     }
   }
   for (const auto& [proof, lengths] : proofs.all()) {
     details.push_back(fmt::format("proved at {} for {}", elements(lengths), proof));
   }
+}
+
+/// What the probes of a product said of its other elements.
+void add_other_elements(const Report& report, std::vector<std::string>& details) {
+  Groups notes;
+  for (const RevealedOrder& order : report.reveal->trees) {
+    if (!report.reveal->shape.empty() && order.status == "proved" && !order.note.empty()) {
+      notes.add(fmt::format("{}: {}", name_of(report, order.build), visible(order.note)),
+                order.length);
+    }
+  }
+  add_groups(notes, details);
 }
 
 void add_unproved(const Report& report, std::vector<std::string>& details) {
@@ -268,6 +294,7 @@ std::vector<std::string> reveal_details(const Report& report) {
   std::vector<std::string> details{reveal_headline(report)};
   add_orders(report, details);
   add_proofs(report, details);
+  add_other_elements(report, details);
   add_unproved(report, details);
   return details;
 }
@@ -276,7 +303,9 @@ Verdict reveal_verdict(const Report& report) {
   std::vector<std::string> details = reveal_details(report);
   std::string headline = std::move(details.front());
   details.erase(details.begin());
-  return {{}, std::move(headline), std::move(details), {}, suggestions(report)};
+  std::vector<std::string> warnings =
+      runner_warnings(report.builds, [&](std::size_t i) { return side_name(report, i); });
+  return {std::move(warnings), std::move(headline), std::move(details), {}, suggestions(report)};
 }
 
 }  // namespace drift

@@ -68,6 +68,9 @@ void append_model(const ModelRecord& model, std::string& command) {
   if (model.why.empty()) {
     command += " --model " + quoted(visible(model.name));
   }
+  if (model.output_head_asked && !model.output_head.empty()) {
+    command += " --output-head " + model.output_head;
+  }
 }
 
 void append_knob(const std::string& side, const std::string& name, const std::string& value,
@@ -103,6 +106,24 @@ void append_conditions(const std::vector<BuildRecord>& builds, std::string& comm
   }
 }
 
+void append_attention(const std::vector<BuildRecord>& builds, std::string& command) {
+  std::vector<AttentionFacts> facts;
+  for (const BuildRecord& build : builds) {
+    facts.push_back({build.torch, build.attention.transformers.value_or("")});
+  }
+  const Attention chosen = auto_attention(facts).kind;
+  const bool alike = std::all_of(builds.begin(), builds.end(), [&](const BuildRecord& build) {
+    return build.attention.kind == builds.front().attention.kind;
+  });
+  for (std::size_t i = 0; i < (alike ? std::min<std::size_t>(builds.size(), 1) : builds.size());
+       ++i) {
+    if (const Attention kind = builds[i].attention.kind; kind != chosen) {
+      command += fmt::format(" --attention {}{}", alike ? "" : (i == 0 ? "A:" : "B:"),
+                             names_of(kind).at(static_cast<std::size_t>(kind)));
+    }
+  }
+}
+
 std::string audit_command(const Report& report, const CommandChange& change) {
   const SettingsRecord defaults;
   std::string command = "driftaudit " + change.verb;
@@ -122,6 +143,7 @@ std::string audit_command(const Report& report, const CommandChange& change) {
   append_settings(report.settings, command);
   append_knobs(report.builds, change.replaced_knob, command);
   append_conditions(report.builds, command);
+  append_attention(report.builds, command);
   if (change.new_tokens && report.settings.new_tokens != defaults.new_tokens) {
     command += fmt::format(" --new-tokens {}", report.settings.new_tokens);
   }

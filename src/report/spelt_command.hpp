@@ -39,6 +39,10 @@ void append_knobs(const std::vector<BuildRecord>& builds, const std::string& but
 /// " --condition NAME=VALUE" for each that isn't the default, likewise.
 void append_conditions(const std::vector<BuildRecord>& builds, std::string& command);
 
+/// " --attention KIND" where `auto` would choose another for these builds: for all at once where
+/// they agree, else by sides.
+void append_attention(const std::vector<BuildRecord>& builds, std::string& command);
+
 /// This report's audit again, with a change. Only options that aren't defaults are spelt out.
 std::string audit_command(const Report& report, const CommandChange& change);
 

@@ -18,6 +18,17 @@ void fields(auto& v, Is<StudyRate> auto& r) {
   v("high", r.high);
 }
 
+inline constexpr auto kIntervalNames = {"given", "density", "symmetry", "few steps", "few prompts"};
+
+void fields(auto& v, Is<FlipBasis> auto& b) {
+  v("reach", b.reach);
+  v("steps", b.steps);
+  v("half", b.half);
+  v("quarter", b.quarter);
+  v("closing", b.closing);
+  v.one_of("interval", b.interval, kIntervalNames);
+}
+
 void fields(auto& v, Is<FlipRate> auto& r) {
   v("steps", r.steps);
   v("changed", r.changed);
@@ -27,6 +38,7 @@ void fields(auto& v, Is<FlipRate> auto& r) {
   v("bandwidth", r.bandwidth);
   v("density", r.density);
   v("flips", r.flips);
+  v.if_set("basis", r.basis);
 }
 
 void fields(auto& v, Is<StudyPair> auto& p) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/runner_warnings.hpp"
 #include "report/spelt_command.hpp"
 #include "report/study_original.hpp"
 #include "report/study_view.hpp"
@@ -19,6 +20,13 @@ std::vector<std::string> study_warnings(const Report& report) {
           "its own",
           visible(build.label), visible(build.torch), counted(build.threads, "thread")));
     }
+  }
+  const auto name_of = [&](std::size_t i) {
+    const BuildRecord& build = report.builds[i];
+    return fmt::format("{} ({})", visible(build.label), counted(build.threads, "thread"));
+  };
+  for (std::string& said : runner_warnings(report.builds, name_of)) {
+    warnings.push_back(std::move(said));
   }
   for (const StudyBuild& build : report.study->range) {
     if (!build.ran_as) {
@@ -95,8 +103,19 @@ std::string flips_in_words(const StudyRecord& study) {
   if (!(rate.flips.per_million > 0)) {
     return "the upgrade changed no gap near 0, so that no rate of flips can be told";
   }
+  if (!flips_told(rate)) {
+    return rate.basis->interval == "density" ? "no rate of flips can be told: near 0 gaps are "
+                                               "denser or sparser than farther up, or "
+                                               "their changes larger or smaller"
+                                             : "no rate of flips can be told: near 0 changes don't "
+                                               "open gaps as often as they close "
+                                               "them";
+  }
   std::string text = fmt::format("the upgrade would flip a greedy token {}, one in {} tokens",
                                  rate_in_words(rate.flips), steps_until_one(rate.flips));
+  if (rate.basis && rate.basis->interval != "given") {
+    text += "; no interval, since " + rate.basis->interval + " bear it";
+  }
   constexpr double kMuch = 0.25;
   if (study.gaps.loop_share > kMuch) {
     text += fmt::format("; of such text, of which {:.0f} % of the steps repeat what went before",
@@ -148,6 +167,7 @@ std::string study_command(const Report& report, const std::string& options) {
   for (const auto& [name, value] : report.builds[0].knobs) {
     append_knob("", name, value, command);
   }
+  append_attention(report.builds, command);
   return command + (study.quick ? " --quick " : " ") + options;
 }
 
@@ -168,6 +188,7 @@ void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
       if (report.builds[*build.ran_as].threads > 1) {
         command += fmt::format(" --threads {}", report.builds[*build.ran_as].threads);
       }
+      append_attention({report.builds[*before->ran_as], report.builds[*build.ran_as]}, command);
       next.push_back({"which operation moves the bits, and from which row length?", command});
       return;
     }

@@ -228,32 +228,55 @@ std::string histogram_table(const StudyHistogram& histogram) {
   return columns.text(false);
 }
 
-void add_flips(const std::string& name, const FlipRate& rate, Columns& columns) {
-  columns.add({{name},
-               {fmt::format("{} of {}", rate.changed, rate.steps)},
-               {short_number(rate.mean_abs_change)},
-               {short_number(rate.density)},
-               {fmt::format("{}", rate.flips_seen)},
-               {rate_in_words(rate.flips)},
-               {steps_until_one(rate.flips)}});
+/// The rate as it would be from half the steps, from a quarter, and from closing changes alone.
+std::string sensitivity(const std::optional<FlipBasis>& basis) {
+  if (!basis) {
+    return "–";
+  }
+  const auto digits = [](const std::optional<double>& rate) {
+    return !rate ? "–" : *rate > 0 ? in_digits(*rate, 3) : "0";
+  };
+  return fmt::format("{} · {} · {}", digits(basis->half), digits(basis->quarter),
+                     digits(basis->closing));
+}
+
+void add_flips(const std::string& name, const FlipRate& rate, bool sensitive, Columns& columns) {
+  const bool told = flips_told(rate);
+  std::vector<Cell> row{{name},
+                        {fmt::format("{} of {}", rate.changed, rate.steps)},
+                        {short_number(rate.mean_abs_change)},
+                        {short_number(rate.density)},
+                        {fmt::format("{}", rate.flips_seen)},
+                        {told ? rate_in_words(rate.flips) : "not told: " + rate.basis->interval}};
+  if (sensitive) {
+    row.push_back({sensitivity(rate.basis)});
+  }
+  row.push_back({told ? steps_until_one(rate.flips) : "–"});
+  columns.add(std::move(row));
 }
 
 std::string flips_table(const StudyRecord& study) {
-  Columns columns({true, false, false, false, false, true, true});
-  columns.add({{"how far from a flip"},
-               {"gaps changed"},
-               {"mean |Δgap|"},
-               {"density at 0"},
-               {"flips seen"},
-               {"expected (95 %)"},
-               {"tokens until one"}});
+  const bool sensitive =
+      (study.sampled && study.sampled->argmax.basis) ||
+      std::any_of(study.flips.begin(), study.flips.end(),
+                  [](const StudyFlips& flips) { return flips.rate.basis.has_value(); });
+  std::vector<bool> left{true, false, false, false, false, true, true};
+  std::vector<Cell> head{{"how far from a flip"}, {"gaps changed"}, {"mean |Δgap|"},
+                         {"density at 0"},        {"flips seen"},   {"expected (95 %)"}};
+  if (sensitive) {
+    left.push_back(true);
+    head.push_back({"from ½ · ¼ of the steps · closing"});
+  }
+  head.push_back({"tokens until one"});
+  Columns columns(left);
+  columns.add(std::move(head));
   for (const StudyFlips& flips : study.flips) {
     add_flips(
         fmt::format("{} against {}", study.gaps.runs[flips.a].name, study.gaps.runs[flips.b].name),
-        flips.rate, columns);
+        flips.rate, sensitive, columns);
   }
   if (study.sampled) {
-    add_flips("first against last, sampled text", study.sampled->argmax, columns);
+    add_flips("first against last, sampled text", study.sampled->argmax, sensitive, columns);
   }
   return columns.text(false);
 }
@@ -284,6 +307,10 @@ std::string pair_name(const StudyPair& pair) {
     return "the upgrade, generic kernels";
   }
   return pair.what == "kernels" ? "last on generic kernels" : "last on 1 thread";
+}
+
+bool flips_told(const FlipRate& rate) {
+  return !rate.basis || (rate.basis->interval != "density" && rate.basis->interval != "symmetry");
 }
 
 std::string rate_in_words(const StudyRate& rate) {

@@ -21,6 +21,10 @@ std::vector<Suggestion> study_suggestions(const Report& report);
 /// "the upgrade, greedy", "generic kernels": what a pair of a study compares.
 std::string pair_name(const StudyPair& pair);
 
+/// Whether a rate can be told from these steps: not where its own tests say that what it takes for
+/// granted isn't so.
+bool flips_told(const FlipRate& rate);
+
 /// "12.3 in a million (7.1 to 20)", "none".
 std::string rate_in_words(const StudyRate& rate);
 

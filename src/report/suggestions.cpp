@@ -66,12 +66,28 @@ bool is_recorded(const Report& report) {
                      [](const BuildRecord& build) { return build.recorded.has_value(); });
 }
 
+/// The head width of a report's model; 0 where it isn't known.
+std::uint32_t head_width(const ModelRecord& model) {
+  return model.n_head == 0 ? 0 : model.n_embd / model.n_head;
+}
+
+/// Whether releases by themselves compute attention as both sides did: those have no transformers
+/// that choose a scale.
+bool has_releases_attention(const Report& report) {
+  return std::all_of(report.builds.begin(), report.builds.end(), [&](const BuildRecord& build) {
+    const SideAttention& attention = build.attention;
+    return attention.kind == report.builds[0].attention.kind &&
+           (attention.scale == ScoreScale::kDivide || !scale_shows(head_width(report.model)));
+  });
+}
+
 void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   const std::string first = release_of(report.builds[0]);
   const std::string last = release_of(report.builds[1]);
   if (first.empty() || last.empty() || first == last ||
       report.builds[0].knobs != report.builds[1].knobs ||
-      report.builds[0].conditions != report.builds[1].conditions) {
+      report.builds[0].conditions != report.builds[1].conditions ||
+      (!report.reveal && !has_releases_attention(report))) {
     return;
   }
   std::string command = fmt::format("driftaudit bisect {} {}", first, last);
@@ -87,6 +103,13 @@ void suggest_bisection(const Report& report, std::vector<Suggestion>& next) {
   }
   if (!report.reveal && report.settings.dtype != "float32") {
     command += " --dtype " + report.settings.dtype;
+  }
+  if (!report.reveal) {
+    std::vector<BuildRecord> releases = report.builds;
+    for (BuildRecord& release : releases) {
+      release.attention.transformers.reset();
+    }
+    append_attention(releases, command);
   }
   next.push_back({"in which release did the bits change?", command});
 }
@@ -109,17 +132,23 @@ std::string two_sided(const Report& report, const std::string& verb) {
   append_model(report.model, command);
   append_knobs(report.builds, "", command);
   append_conditions(report.builds, command);
+  append_attention(report.builds, command);
   return command;
 }
 
-/// Localize traces a prompt alone, in float32.
-bool can_be_localized(const SettingsRecord& settings) {
-  return settings.batch == 1 && settings.dtype == "float32";
+/// Localize traces a prompt alone, in float32, operation by operation: both sides' passes must have
+/// the same ones.
+bool can_be_localized(const Report& report) {
+  const bool alike =
+      std::all_of(report.builds.begin(), report.builds.end(), [&](const BuildRecord& build) {
+        return build.attention.kind == report.builds[0].attention.kind;
+      });
+  return alike && report.settings.batch == 1 && report.settings.dtype == "float32";
 }
 
 void suggest_localizing(const Report& report, std::vector<Suggestion>& next) {
   const PromptComparison* found = first_changed_greedily(report);
-  if (found == nullptr || !can_be_localized(report.settings)) {
+  if (found == nullptr || !can_be_localized(report)) {
     return;
   }
   std::string command = two_sided(report, "localize");
@@ -202,6 +231,17 @@ void suggest_more_text(const Report& report, std::vector<Suggestion>& next) {
   }
 }
 
+/// Gives builds that computed none the attention that an audit of them would have.
+void choose_attention(std::vector<BuildRecord>& builds) {
+  std::vector<AttentionFacts> facts;
+  for (const BuildRecord& build : builds) {
+    facts.push_back({build.torch, ""});
+  }
+  for (BuildRecord& build : builds) {
+    build.attention.kind = auto_attention(facts).kind;
+  }
+}
+
 /// The audit of the two builds at a boundary.
 Report around(const Report& report, const BisectBoundary& found) {
   Report pair;
@@ -219,6 +259,9 @@ Report around(const Report& report, const BisectBoundary& found) {
       pair.builds.push_back(build);
     }
   }
+  if (report.bisect->operation) {
+    choose_attention(pair.builds);
+  }
   return pair;
 }
 
@@ -229,7 +272,7 @@ void suggest_after_bisection(const Report& report, std::vector<Suggestion>& next
                         ? "does it reach the tokens of a model?"
                         : "what changed there, and how close is the nearest token to flipping?",
                     audit_command(around(report, bisect.boundaries.front()), {})});
-    if (can_be_localized(report.settings)) {
+    if (can_be_localized(report)) {
       next.push_back({"which operation does it, and from which row length?",
                       two_sided(around(report, bisect.boundaries.front()), "localize")});
     }

@@ -31,7 +31,7 @@ void fields(auto& v, Is<SweepRescore> auto& r) {
 void fields(auto& v, Is<SweepCell> auto& c) {
   v("build", c.build);
   v("knobs", c.knobs);
-  v.one_of("state", c.state, {"ran", "nondeterministic", "failed"});
+  v.one_of("state", c.state, {"ran", "nondeterministic", "not_honoured", "failed"});
   v.digest("digest", c.digest);
   v("repeatable", c.repeatable);
   v("class", c.class_index);
@@ -66,6 +66,11 @@ void fields(auto& v, Is<SweepKnobFailures> auto& f) {
   v("first", f.first);
 }
 
+void fields(auto& v, Is<SweepIdle> auto& i) {
+  v("pairs", i.pairs);
+  v("why", i.why);
+}
+
 void fields(auto& v, Is<SweepKnob> auto& k) {
   v("name", k.name);
   v("values", k.values);
@@ -79,7 +84,9 @@ void fields(auto& v, Is<SweepKnob> auto& k) {
   v.if_set("other_kernels", k.other_kernels);
   v("first_token_change", k.first_token_change);
   v.if_set("failures", k.failures);
+  v.if_set("idle", k.idle);
   v("known", k.known);
+  v.if_any("notes", k.notes);
 }
 
 void fields(auto& v, Is<SweepRecord> auto& s) {

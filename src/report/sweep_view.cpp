@@ -6,6 +6,7 @@
 
 #include "report/bisect_view.hpp"
 #include "report/columns.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/sweep_failures.hpp"
 #include "report/utf8.hpp"
 #include "report/view.hpp"
@@ -45,7 +46,10 @@ std::string base_line(const SweepRecord& sweep) {
 }
 
 std::string class_of(const SweepCell& cell) {
-  return cell.class_index ? class_name(*cell.class_index) : cell.state;
+  if (cell.class_index) {
+    return class_name(*cell.class_index);
+  }
+  return cell.state == "not_honoured" ? "not honoured" : cell.state;
 }
 
 /// "avx512, MKL zen": the kernels that ATen and the BLAS of a cell named.
@@ -116,9 +120,38 @@ std::string cells_in_words(const std::vector<std::uint32_t>& cells) {
   return text + (shown < cells.size() ? fmt::format(" and {} more", cells.size() - shown) : "");
 }
 
-std::vector<std::string> sweep_warnings(const SweepRecord& sweep) {
+const char* state_in_words(const std::string& state) {
+  if (state == "failed") {
+    return "failed";
+  }
+  return state == "not_honoured" ? "doesn't run as asked" : "doesn't repeat itself";
+}
+
+/// What the libraries of the cells' runners said, but for the knobs' own settings: cells that don't
+/// follow these are named themselves.
+std::vector<std::string> library_warnings(const Report& report) {
+  const SweepRecord& sweep = *report.sweep;
+  std::vector<BuildRecord> builds = report.builds;
+  std::vector<std::string> names(builds.size());
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    if (sweep.cells[i].ran_as) {
+      names.at(*sweep.cells[i].ran_as) = fmt::format("cell {}", i + 1);
+    }
+  }
+  for (BuildRecord& build : builds) {
+    std::erase_if(build.doubtful_settings, [&](const DoubtfulSetting& setting) {
+      return setting.state == "not_honoured" &&
+             std::any_of(sweep.knobs.begin(), sweep.knobs.end(),
+                         [&](const SweepKnob& knob) { return knob.name == setting.name; });
+    });
+  }
+  return runner_warnings(builds, [&](std::size_t i) { return names[i]; });
+}
+
+std::vector<std::string> sweep_warnings(const Report& report) {
+  const SweepRecord& sweep = *report.sweep;
   std::vector<std::string> warnings;
-  for (const char* state : {"nondeterministic", "failed"}) {
+  for (const char* state : {"nondeterministic", "not_honoured", "failed"}) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
       const SweepCell& cell = sweep.cells[i];
@@ -127,12 +160,15 @@ std::vector<std::string> sweep_warnings(const SweepRecord& sweep) {
       }
       warnings.push_back(fmt::format("cell {} ({}, {}) {}: {}; nothing is concluded from it", i + 1,
                                      visible(cell.build), off_base(sweep, cell),
-                                     cell.state == "failed" ? "failed" : "doesn't repeat itself",
-                                     visible(cell.reason)));
+                                     state_in_words(cell.state), visible(cell.reason)));
     }
     if (count > kMostWarned) {
-      warnings.push_back(fmt::format("{} more are {}: see the table", count - kMostWarned, state));
+      warnings.push_back(fmt::format("{} more {}: see the table",
+                                     counted(count - kMostWarned, "cell"), state_in_words(state)));
     }
+  }
+  for (std::string& said : library_warnings(report)) {
+    warnings.push_back(std::move(said));
   }
   return warnings;
 }
@@ -165,7 +201,10 @@ std::string sweep_headline(const SweepRecord& sweep) {
         return k.moves_bits == true && k.moves_tokens == false;
       }));
   say("moved nothing", knobs_that(sweep, [](const SweepKnob& k) { return k.moves_bits == false; }));
-  say("nothing to compare", knobs_that(sweep, [](const SweepKnob& k) { return !k.moves_bits; }));
+  say("nothing to act on",
+      knobs_that(sweep, [](const SweepKnob& k) { return !k.moves_bits && k.idle; }));
+  say("nothing to compare",
+      knobs_that(sweep, [](const SweepKnob& k) { return !k.moves_bits && !k.idle; }));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -225,13 +264,23 @@ std::string kernels_in_words(const Report& report, const SweepKnob& knob) {
 
 /// What was measured of a knob, and apart from that what is known.
 void describe_knob(const Report& report, const SweepKnob& knob, std::vector<std::string>& details) {
+  const std::string name = visible(knob.name);
+  if (knob.moves_bits) {
+    details.push_back(name + ": " + measured(report, knob) + kernels_in_words(report, knob));
+  }
+  if (knob.idle) {
+    details.push_back(fmt::format("{}: {} nothing to act on in {}: {}", name,
+                                  knob.moves_bits ? "besides, it had" : "it had",
+                                  counted(knob.idle->pairs, "pair"), visible(knob.idle->why)));
+  }
   if (!knob.moves_bits) {
     return;
   }
-  const std::string name = visible(knob.name);
-  details.push_back(name + ": " + measured(report, knob) + kernels_in_words(report, knob));
   if (!knob.known.empty()) {
     details.push_back(fmt::format("{} is known to {}", name, visible(knob.known)));
+  }
+  for (const std::string& note : knob.notes) {
+    details.push_back(fmt::format("{}, not measured here: {}", name, visible(note)));
   }
 }
 
@@ -250,6 +299,10 @@ std::vector<std::string> sweep_details(const Report& report) {
   if (shown < sweep.classes.size()) {
     details.push_back(fmt::format("{} more classes", sweep.classes.size() - shown));
   }
+  if (!report.host.cpu.empty()) {
+    details.push_back(fmt::format("all on {}; another processor may take other kernels",
+                                  visible(report.host.cpu)));
+  }
   return details;
 }
 
@@ -264,8 +317,11 @@ std::string sweep_table(const Report& report, bool colour) {
 
 Verdict sweep_verdict(const Report& report) {
   const SweepRecord& sweep = *report.sweep;
-  return {
-      sweep_warnings(sweep), sweep_headline(sweep), sweep_details(report), {}, suggestions(report)};
+  return {sweep_warnings(report),
+          sweep_headline(sweep),
+          sweep_details(report),
+          {},
+          suggestions(report)};
 }
 
 }  // namespace drift

@@ -204,7 +204,7 @@ std::string around_change(const View& view, const Run& run, std::size_t change,
 
 std::string divergence(const View& view, const PromptComparison& p, const Look& look) {
   std::string text =
-      fmt::format("  prompt {}: the token of step {} changed, laid to {}\n", p.prompt,
+      fmt::format("  prompt {}: the token of step {} changed, attributed to {}\n", p.prompt,
                   *p.first_token_change, cause_in_words(p.token_change_cause));
   for (const std::uint32_t side : {0U, 1U}) {
     const Run* run = view.run(side, p.mode, p.prompt);
@@ -263,7 +263,8 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
   const Look look{colour, std::max<std::size_t>(width, 40)};
   const Verdict verdict = verdict_of(report);
   if (report.bisect) {
-    return bisect_table(report, colour) + "\n" + ending(verdict, look);
+    return warning_lines(verdict, look) + bisect_table(report, colour) + "\n" +
+           ending(verdict, look);
   }
   if (report.localize) {
     return warning_lines(verdict, look) + localize_table(view, colour) + "\n" +
@@ -271,7 +272,8 @@ std::string report_table(const Report& report, bool colour, std::size_t width) {
            ending(verdict, look);
   }
   if (report.reveal) {
-    return reveal_table(report, colour, look.width) + "\n" + ending(verdict, look);
+    return warning_lines(verdict, look) + reveal_table(report, colour, look.width) + "\n" +
+           ending(verdict, look);
   }
   if (report.sweep) {
     return warning_lines(verdict, look) + sweep_table(report, colour) + "\n" +

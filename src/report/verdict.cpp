@@ -10,6 +10,7 @@
 #include "report/localize_view.hpp"
 #include "report/rescore_view.hpp"
 #include "report/reveal_view.hpp"
+#include "report/runner_warnings.hpp"
 #include "report/study_view.hpp"
 #include "report/swapped_answers.hpp"
 #include "report/sweep_view.hpp"
@@ -152,9 +153,9 @@ std::vector<std::string> details(const Report& report) {
     details.push_back(on_kept(report));
   }
   if (const PromptComparison* first = first_diverged(report)) {
-    details.push_back(fmt::format("earliest changed token: prompt {}, step {}, {}, laid to {}",
-                                  first->prompt, *first->first_token_change, first->mode,
-                                  cause_in_words(first->token_change_cause)));
+    details.push_back(fmt::format(
+        "earliest changed token: prompt {}, step {}, {}, attributed to {}", first->prompt,
+        *first->first_token_change, first->mode, cause_in_words(first->token_change_cause)));
   }
   if (s.smallest_gap) {
     details.push_back(closest_call(s));
@@ -184,6 +185,10 @@ std::vector<std::string> side_warnings(const Report& report) {
                       "differences below may be its own",
                       side_name(report, i)));
     }
+  }
+  for (std::string& said :
+       runner_warnings(report.builds, [&](std::size_t i) { return side_name(report, i); })) {
+    warnings.push_back(std::move(said));
   }
   for (std::string& swapped : swapped_answers(report)) {
     warnings.push_back(std::move(swapped));
@@ -240,7 +245,10 @@ std::string short_number(double value) {
   return size != 0 && size < 1e-3 ? fmt::format("{:.2e}", value) : fmt::format("{:.3g}", value);
 }
 
-Verdict verdict_of(const Report& report) {
+namespace {
+
+/// What the report's own kind says.
+Verdict verdict_by_kind(const Report& report) {
   if (report.bisect) {
     return bisect_verdict(report);
   }
@@ -270,6 +278,18 @@ Verdict verdict_of(const Report& report) {
   }
   return {side_warnings(report), headline(report), details(report), tripped_gates(report),
           suggestions(report)};
+}
+
+}  // namespace
+
+Verdict verdict_of(const Report& report) {
+  Verdict verdict = verdict_by_kind(report);
+  std::vector<std::string> warnings;
+  for (const std::string& warning : report.model.warnings) {
+    warnings.push_back(visible(warning));
+  }
+  verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());
+  return verdict;
 }
 
 std::string verdict_sentence(const Report& report) {

@@ -37,7 +37,7 @@ std::vector<Suggestion> suggestions(const Report& report);
 /// "A (january-2022)": a side of the report by its index into builds.
 std::string side_name(const Report& report, std::size_t build);
 
-/// What a change of token is laid to, in words.
+/// What a change of token is attributed to, in words.
 std::string cause_in_words(const std::optional<TokenChangeCause>& cause);
 
 /// "1 step", "2 steps".

@@ -28,6 +28,26 @@ std::string in_millions(std::uint64_t count) {
   return fmt::format("{}", count);
 }
 
+/// " · sdpa attention" of all builds; empty where it isn't shown, or is each one's own.
+std::string common_attention(const Report& report) {
+  const std::vector<BuildRecord>& builds = report.builds;
+  if (!shows_attention(report)) {
+    return "";
+  }
+  SideAttention common = builds.front().attention;
+  for (const BuildRecord& build : builds) {
+    if (build.attention.kind != common.kind) {
+      return "";
+    }
+  }
+  for (const BuildRecord& build : builds) {
+    if (build.attention.scale != common.scale) {
+      return " · eager attention (scaled as each build's transformers)";
+    }
+  }
+  return " · " + attention_words(common, " attention");
+}
+
 /// Rows worth showing first have the least key.
 std::pair<bool, double> urgency(const PromptComparison& prompt) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -62,6 +82,9 @@ std::string View::model_line() const {
       report_.settings.batch > 1 ? fmt::format(" in batches of {}", report_.settings.batch) : "";
   if (report_.bisect || report_.sweep || report_.study ||
       (report_.rescore && report_.rescore->decoded_by)) {
+    if (!report_.rescore) {  // of two sides each says its own
+      line += common_attention(report_);
+    }
     return line + fmt::format(" · prompts {} × {}{}", visible(report_.prompts),
                               counted(report_.settings.new_tokens, "token"), batches);
   }
@@ -146,11 +169,11 @@ std::string View::token(std::int32_t id) const {
 }
 
 std::string report_heading(const View& view) {
-  Columns sides({true, true, true, true, true, true, true});
+  Columns sides({true, true, true, true, true, true, true, true});
   const std::vector<BuildRecord>& builds = view.report().builds;
   for (std::size_t i = 0; i < builds.size(); ++i) {
     std::vector<Cell> row{{std::string(1, static_cast<char>('A' + i))}};
-    for (std::string& fact : side_facts(builds[i])) {
+    for (std::string& fact : side_facts(builds[i], attention_fact(view.report(), builds[i]))) {
       row.push_back({std::move(fact)});
     }
     sides.add(std::move(row));
@@ -167,7 +190,20 @@ std::string kernels_name(const BuildRecord& build) {
   return visible(name);
 }
 
-std::vector<std::string> side_facts(const BuildRecord& build) {
+bool shows_attention(const Report& report) {
+  const bool of_a_model =
+      !(report.reveal && !report.localize) && !(report.bisect && report.bisect->operation);
+  return of_a_model &&
+         std::any_of(report.builds.begin(), report.builds.end(), [](const BuildRecord& build) {
+           return has_sdpa(build.torch) || attention_words(build.attention) != "eager";
+         });
+}
+
+std::string attention_fact(const Report& report, const BuildRecord& build) {
+  return shows_attention(report) ? attention_words(build.attention, " attention") : "";
+}
+
+std::vector<std::string> side_facts(const BuildRecord& build, const std::string& attention) {
   std::string knobs;
   for (const auto& [name, value] : build.knobs) {
     knobs += fmt::format("{}{}={}", knobs.empty() ? "" : " ", name, value);
@@ -179,8 +215,14 @@ std::vector<std::string> side_facts(const BuildRecord& build) {
     knobs += fmt::format("{}recorded {} in {}", knobs.empty() ? "" : "  ", build.recorded->created,
                          build.recorded->report);
   }
-  return {"torch " + visible(build.torch),  kernels_name(build),  visible(build.blas),
-          counted(build.threads, "thread"), visible(build.label), visible(knobs)};
+  std::vector<std::string> facts{"torch " + visible(build.torch), kernels_name(build),
+                                 visible(build.blas), counted(build.threads, "thread")};
+  if (!attention.empty()) {
+    facts.push_back(attention);
+  }
+  facts.push_back(visible(build.label));
+  facts.push_back(visible(knobs));
+  return facts;
 }
 
 std::string from_step(const std::optional<std::uint32_t>& step) {

@@ -49,8 +49,16 @@ std::string plain_version(const std::string& torch);
 /// ATen's effective capability as views write it: "avx2".
 std::string kernels_name(const BuildRecord& build);
 
-/// "torch 1.10.1", "avx2", "MKL 2020.0", "1 thread", "january-2022", "NAME=VALUE …".
-std::vector<std::string> side_facts(const BuildRecord& build);
+/// Whether a report of a model says which attention its sides computed: not where all are builds
+/// for which there is only the eager one.
+bool shows_attention(const Report& report);
+
+/// "torch 1.10.1", "avx2", "MKL 2020.0", "1 thread", "january-2022", "NAME=VALUE …"; after the
+/// threads `attention`, unless it is empty.
+std::vector<std::string> side_facts(const BuildRecord& build, const std::string& attention = "");
+
+/// "sdpa attention", of a side in a report that shows it; else empty.
+std::string attention_fact(const Report& report, const BuildRecord& build);
 
 /// "step 4", or a dash.
 std::string from_step(const std::optional<std::uint32_t>& step);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -104,6 +106,25 @@ class LineReader {
     return ids;
   }
 
+  [[noreturn]] void refuse_positive(const nlohmann::json& value, std::size_t index) const {
+    double lowest = std::numeric_limits<double>::infinity();
+    double highest = -lowest;
+    for (const nlohmann::json& each : object_["logprobs"]) {
+      lowest = std::min(lowest, each.is_number() ? each.get<double>() : -1);
+      highest = std::max(highest, each.is_number() ? each.get<double>() : -1);
+    }
+    const std::string what = fmt::format(
+        "{}: \"logprobs\"[{}] is {}: a log-probability is at most 0", where_, index, value.dump());
+    if (lowest >= 0) {
+      throw usage_error(what, highest <= 1
+                                  ? "all of this line lie between 0 and 1: give the "
+                                    "natural logarithm of probabilities"
+                                  : "all of this line are positive: give log-probabilities, "
+                                    "not their negatives");
+    }
+    throw usage_error(what, kForm);
+  }
+
   std::vector<double> logprobs() const {
     std::vector<double> logprobs;
     for (const nlohmann::json& value : list("logprobs")) {
@@ -112,8 +133,7 @@ class LineReader {
       }
       const auto logprob = value.get<double>();
       if (!(logprob <= 0)) {
-        refuse(fmt::format("\"logprobs\"[{}] is {}: a log-probability is at most 0",
-                           logprobs.size(), value.dump()));
+        refuse_positive(value, logprobs.size());
       }
       logprobs.push_back(logprob);
     }

@@ -7,13 +7,28 @@
 namespace drift {
 namespace {
 
-RescoreRecord scored_by(const std::vector<DecodedRequest>& requests, std::uint32_t top_k,
+/// The type of fewer digits.
+std::string coarser(const std::string& a, const std::string& b) {
+  for (const char* dtype : {"bfloat16", "float16"}) {
+    if (a == dtype || b == dtype) {
+      return dtype;
+    }
+  }
+  return "float32";
+}
+
+RescoreRecord scored_by(const std::vector<DecodedRequest>& requests, RescoreOptions options,
                         const RescoreRequest& request, const Model& model, Progress& progress,
                         BuildRecord& scorer) {
   scorer = build_record(request.scorer);
-  return rescore(requests,
-                 runner_scorer(request.scorer, request.timeout_seconds, model, progress, scorer),
-                 {request.outlier, top_k, model.config.n_positions});
+  options.outlier = request.outlier;
+  options.n_positions = model.config.n_positions;
+  const std::vector<std::int32_t>& ends = model.config.end_of_text;
+  options.end_of_text = ends.empty() ? -1 : ends.front();
+  const LogitsReader logits =
+      runner_logits(request.scorer, request.timeout_seconds, model, progress, scorer);
+  const Scoring scoring{options.top_k, options.rule.value_or(LogprobRule{})};
+  return rescore(requests, scorer_from(logits, scoring), options, logits);
 }
 
 Report new_report(const RescoreRequest& request, const Model& model) {
@@ -48,8 +63,15 @@ std::map<std::int32_t, std::string> named_tokens(const RescoreRecord& record,
 RescoreRecord rescore_runs(const Report& decoded, std::uint32_t build,
                            const RescoreRequest& request, const Model& model, Progress& progress,
                            BuildRecord& scorer) {
-  return scored_by(decoded_requests(decoded, build), decoded.settings.top_k, request, model,
-                   progress, scorer);
+  const std::vector<DecodedRequest> requests = decoded_requests(decoded, build);
+  RescoreOptions options;
+  options.top_k = decoded.settings.top_k;
+  options.dtype = coarser(decoded.settings.dtype, request.scorer.dtype);
+  // Where one build decodes and scores, its own noise is what is rescored.
+  if (decoded.builds[build].label != request.scorer.build.label) {
+    options.own = own_noise(requests, request.scorer, request.timeout_seconds, model, progress);
+  }
+  return scored_by(requests, options, request, model, progress, scorer);
 }
 
 Report rescore_report(const Report& decoded, std::uint32_t build, const std::string& source,
@@ -72,8 +94,14 @@ Report rescore_file(const std::filesystem::path& path, const RescoreRequest& req
   report.prompts = path.string();
   report.settings.modes = {"score"};
   report.builds.resize(1);
-  report.rescore = scored_by(read_logprobs(path, model.tokenizer, model.config), 0, request, model,
-                             progress, report.builds[0]);
+  report.settings.dtype = request.scorer.dtype;
+  const std::vector<DecodedRequest> requests = read_logprobs(path, model.tokenizer, model.config);
+  RescoreOptions options;
+  options.dtype = request.scorer.dtype;
+  options.dtype_known = false;
+  options.rule = request.rule;
+  options.own = own_noise(requests, request.scorer, request.timeout_seconds, model, progress);
+  report.rescore = scored_by(requests, options, request, model, progress, report.builds[0]);
   report.rescore->source = path.string();
   report.tokens = named_tokens(*report.rescore, model.tokenizer);
   return report;

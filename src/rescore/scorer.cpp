@@ -1,10 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include <fmt/core.h>
-
-#include "driftaudit/error.hpp"
 #include "driftaudit/rescore.hpp"
 
 #include "audit/records.hpp"
@@ -21,7 +14,7 @@ wire::Task task_of(const ScoredText& text, std::size_t index) {
   return task;
 }
 
-/// One process that scores all texts.
+/// One process that reads all texts.
 class ScoringRun {
  public:
   ScoringRun(const Side& side, double timeout_seconds, const Model& model,
@@ -31,20 +24,18 @@ class ScoringRun {
         texts_(texts),
         runner_(launch_of(side, label_, timeout_seconds), job_of(side, model, tasks(texts))) {}
 
-  std::vector<std::vector<TokenScore>> run(BuildRecord& record, Progress& progress) {
+  void run(const LogitsVisitor& visit, BuildRecord& record, Progress& progress) {
     record_facts(facts_from(expect_event<wire::Hello>(runner_.next(), label_)), record);
     std::uint64_t total = 0;
     for (const ScoredText& text : texts_) {
       total += text.ids.size() - 1;
     }
     progress.start("scoring", total, Progress::Unit::kTokens);
-    std::vector<std::vector<TokenScore>> scores;
-    for (const ScoredText& text : texts_) {
-      scores.push_back(score(text, progress));
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      read(i, visit, progress);
     }
     record_end(runner_, label_, steps_, seconds_, record);
     progress.finish();
-    return scores;
   }
 
  private:
@@ -56,18 +47,17 @@ class ScoringRun {
     return tasks;
   }
 
-  std::vector<TokenScore> score(const ScoredText& text, Progress& progress) {
-    std::vector<TokenScore> scores;
+  void read(std::size_t index, const LogitsVisitor& visit, Progress& progress) {
+    const ScoredText& text = texts_[index];
     for (std::size_t at = 1; at < text.ids.size(); ++at) {
       const auto step = expect_event<wire::Step>(runner_.next(), label_);
       require_logits(step, vocabulary_, label_);
       if (at >= text.first) {
-        scores.push_back(token_score(step.logits, text.ids[at]));
+        visit(index, at - text.first, step.logits);
       }
       progress.update(++steps_);
     }
     seconds_ += expect_event<wire::TaskEnd>(runner_.next(), label_).seconds;
-    return scores;
   }
 
   std::string label_;
@@ -80,29 +70,12 @@ class ScoringRun {
 
 }  // namespace
 
-TokenScore token_score(Logits logits, std::int32_t token) {
-  const auto id = static_cast<std::size_t>(token);
-  const float own = logits[id];
-  TokenScore score;
-  score.logprob = double{own} - log_sum_exp(logits);
-  double highest = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const float logit = logits[i];
-    highest = std::isnan(logit) ? highest : std::max(highest, double{logit});
-    const bool both_nan = std::isnan(own) && std::isnan(logit);
-    const bool above = std::isnan(own) ? !std::isnan(logit) : logit > own;
-    score.rank += above || ((both_nan || logit == own) && i < id) ? 1 : 0;
-  }
-  score.margin = highest == double{own} ? 0 : highest - double{own};
-  return score;
-}
-
-TextScorer runner_scorer(const Side& side, double timeout_seconds, const Model& model,
-                         Progress& progress, BuildRecord& record) {
-  return
-      [&side, timeout_seconds, &model, &progress, &record](const std::vector<ScoredText>& texts) {
-        return ScoringRun(side, timeout_seconds, model, texts).run(record, progress);
-      };
+LogitsReader runner_logits(const Side& side, double timeout_seconds, const Model& model,
+                           Progress& progress, BuildRecord& record) {
+  return [&side, timeout_seconds, &model, &progress, &record](const std::vector<ScoredText>& texts,
+                                                              const LogitsVisitor& visit) {
+    ScoringRun(side, timeout_seconds, model, texts).run(visit, record, progress);
+  };
 }
 
 }  // namespace drift

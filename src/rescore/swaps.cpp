@@ -14,13 +14,15 @@ namespace {
 struct Candidate {
   std::size_t request = 0;
   std::size_t other = 0;
+  std::size_t start = 0;  ///< index of the first token that is tried
   ScoredText text;
 };
 
-/// Most of what follows the first outlier must be outliers too: else it isn't another's text.
+/// At least half of what follows the first outlier must be outliers too: tokens that are likely in
+/// any text aren't, where the noise is large.
 bool fails_to_the_end(const RescoredRequest& request) {
   return request.first_outlier &&
-         10 * request.outliers >= 9 * (request.tokens - *request.first_outlier + 1);
+         2 * request.outliers >= (request.tokens - *request.first_outlier + 1);
 }
 
 /// The tokens of `request` from its first outlier on, the one at index `before`, after the first
@@ -78,11 +80,16 @@ std::vector<Candidate> all_candidates(const std::vector<DecodedRequest>& request
       if (i == j || requests[i].mode != requests[j].mode) {
         continue;
       }
-      for (std::size_t own = 0; own <= std::min<std::size_t>(before, 1); ++own) {
-        ScoredText text = in_place_of(requests[i], before, before - own, requests[j], n_positions);
+      const auto add = [&](std::size_t start, std::size_t taken) {
+        ScoredText text = in_place_of(requests[i], start, taken, requests[j], n_positions);
         if (!text.ids.empty()) {
-          candidates.push_back({i, j, std::move(text)});
+          candidates.push_back({i, j, start, std::move(text)});
         }
+      };
+      add(before, before);
+      if (before > 0) {
+        add(before, before - 1);
+        add(0, 0);  // a whole answer whose first tokens are within the noise
       }
     }
   }
@@ -105,7 +112,7 @@ std::vector<Candidate> fitting(std::vector<Candidate> candidates, std::size_t mo
   std::vector<Candidate> fitting;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const std::size_t i = candidates[c].request;
-    if (fits(requests[i], tokens_before_outlier(record.requests[i]), scores[c], record.limit)) {
+    if (fits(requests[i], candidates[c].start, scores[c], record.limit)) {
       fitting.push_back(std::move(candidates[c]));
     }
   }
@@ -123,7 +130,8 @@ void find_swaps(const std::vector<DecodedRequest>& requests, const TextScorer& s
   for (const Candidate& found : likely) {
     RescoredRequest& request = record.requests[found.request];
     if (!request.answers) {
-      request.answers = RescoreSwap{requests[found.other].prompt, *request.first_outlier};
+      request.answers =
+          RescoreSwap{requests[found.other].prompt, static_cast<std::uint32_t>(found.start + 1)};
     }
   }
 }

@@ -34,6 +34,12 @@ std::vector<std::size_t> neighbour_distances(std::size_t lanes) {
   return distances;
 }
 
+/// In parentheses where its own parts would run into what follows.
+std::string part_words(const OrderShape& part) {
+  const std::string text = words(part);
+  return text.find(';') == std::string::npos ? text : "(" + text + ")";
+}
+
 /// How lanes are folded: the words after "fold".
 std::string fold_words(const OrderShape& fold, const std::string& serial, const std::string& last) {
   switch (fold.kind) {
@@ -44,14 +50,8 @@ std::string fold_words(const OrderShape& fold, const std::string& serial, const 
     case Kind::kNeighbours:
       return distances_words(neighbour_distances(fold.terms), last);
     default:
-      return words(fold);
+      return part_words(fold);
   }
-}
-
-/// In parentheses where its own parts would run into what follows.
-std::string part_words(const OrderShape& part) {
-  const std::string text = words(part);
-  return text.find(';') == std::string::npos ? text : "(" + text + ")";
 }
 
 std::string lanes_words(const OrderShape& shape, const std::string& tail_first) {
@@ -63,7 +63,7 @@ std::string lanes_words(const OrderShape& shape, const std::string& tail_first) 
   std::string text = fmt::format("{} lanes, ", shape.size);
   const OrderShape* fold = &outer;
   std::string accumulators;
-  if (vertical && outer.kind == Kind::kLanes) {
+  if (vertical && outer.kind == Kind::kLanes && shape.size % outer.size == 0) {
     text = fmt::format("{} accumulators of {} lanes, ", shape.size / outer.size, outer.size);
     accumulators = fmt::format("; accumulators {}", part_words(outer.parts[0]));
     fold = &outer.parts[1];
@@ -82,6 +82,10 @@ std::string tail_words(const OrderShape& shape) {
   }
   if (!shape.tail.summed_first && head.kind == Kind::kLanes) {
     return fmt::format("{}; the last {} in the first lane", words(head), shape.size);
+  }
+  if (!shape.tail.summed_first && shape.size > 1) {
+    return fmt::format("the last {} onto the first term one after the other; then {}", shape.size,
+                       words(head));
   }
   const std::string start = shape.size == 1
                                 ? "from the last one on: "

@@ -21,7 +21,7 @@ PaddedContext::PaddedContext(const Batch& batch, std::int64_t vocabulary)
   std::size_t longest = 0;
   for (const wire::Task* task : batch) {
     longest = std::max(longest, task->ids.size());
-    padding_ = task->end_of_text >= 0 ? task->end_of_text : padding_;
+    padding_ = task->end_of_text.empty() ? padding_ : task->end_of_text.front();
   }
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(batch.size()),
                                            static_cast<std::int64_t>(longest)};

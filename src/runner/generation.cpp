@@ -1,5 +1,7 @@
 #include "generation.hpp"
 
+#include <algorithm>
+
 #include "plant.hpp"
 
 namespace drift::runner {
@@ -20,7 +22,8 @@ Choice chosen_token(const wire::Task& task, std::uint32_t step, const at::Tensor
 std::optional<wire::Stopped> reason_to_stop(const wire::Task& task, std::uint32_t step,
                                             std::int32_t next, std::int64_t length,
                                             std::int64_t context_length) {
-  if (next == task.end_of_text) {
+  const std::vector<std::int32_t>& ends = task.end_of_text;
+  if (std::find(ends.begin(), ends.end(), next) != ends.end()) {
     return wire::Stopped::kEndOfText;
   }
   if (step == task.new_tokens) {

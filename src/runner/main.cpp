@@ -53,7 +53,7 @@ void serve(Channel& channel) {
   take_conditions(job);
   channel.send(wire::FrameKind::kHello, introduction());
   run_job(job, channel);
-  channel.send(wire::FrameKind::kDone, wire::Done{peak_memory_bytes()});
+  channel.send(wire::FrameKind::kDone, wire::Done{peak_memory_bytes(), status_bytes("VmPeak:")});
 }
 
 wire::Failure failure_of(const std::exception& error, std::uint64_t memory_limit) {

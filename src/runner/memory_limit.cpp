@@ -9,10 +9,14 @@
 namespace drift::runner {
 namespace {
 
-/// What counts towards the limit now: VmData of proc(5), in kB there.
-std::uint64_t held_bytes() {
+std::string megabytes(std::uint64_t bytes) {
+  return std::to_string((bytes + (1U << 20) - 1) >> 20U) + " MB";
+}
+
+}  // namespace
+
+std::uint64_t status_bytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
-  const std::string key = "VmData:";
   for (std::string word; status >> word;) {
     std::uint64_t kilobytes = 0;
     if (word == key && status >> kilobytes) {
@@ -22,17 +26,12 @@ std::uint64_t held_bytes() {
   return 0;
 }
 
-std::string megabytes(std::uint64_t bytes) {
-  return std::to_string((bytes + (1U << 20) - 1) >> 20U) + " MB";
-}
-
-}  // namespace
-
 void limit_memory(std::uint64_t bytes) {
   if (bytes == 0) {
     return;
   }
-  if (const std::uint64_t held = held_bytes(); held > bytes) {
+  // VmData is what counts towards the limit.
+  if (const std::uint64_t held = status_bytes("VmData:"); held > bytes) {
     throw std::runtime_error("a memory limit of " + megabytes(bytes) + " is below the " +
                              megabytes(held) + " that this build takes before any work");
   }

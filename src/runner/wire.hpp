@@ -38,7 +38,7 @@
 namespace drift::wire {
 
 inline constexpr char kMagic[8] = {'\x89', 'D', 'R', 'I', 'F', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kProtocol = 4;
+inline constexpr std::uint32_t kProtocol = 5;
 inline constexpr std::size_t kMaxPreamble = std::size_t{1} << 20;
 
 enum class FrameKind : std::uint32_t {
@@ -103,8 +103,8 @@ struct Task {
   bool fed = false;   ///< after each Step wait for a FedToken and go on from it
   std::vector<std::int32_t> ids;
   std::uint32_t new_tokens = 0;
-  std::int32_t end_of_text = -1;  ///< stop after this token; -1: never
-  std::uint32_t top_k = 0;        ///< sampling: 0 is no filter
+  std::vector<std::int32_t> end_of_text;  ///< stop after any of these tokens
+  std::uint32_t top_k = 0;                ///< sampling: 0 is no filter
   double temperature = 1.0;
   std::uint64_t seed = 0;
   Sampler sampler = Sampler::kTorch;
@@ -172,6 +172,7 @@ struct TaskEnd {
 
 struct Done {
   std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_address_bytes = 0;  ///< of the address space: no kind of memory had more
 };
 
 struct Failure {
@@ -185,7 +186,7 @@ inline void put(Writer& w, const Task& t) {
   w.number(t.fed);
   w.numbers(t.ids);
   w.number(t.new_tokens);
-  w.number(t.end_of_text);
+  w.numbers(t.end_of_text);
   w.number(t.top_k);
   w.number(t.temperature);
   w.number(t.seed);
@@ -205,7 +206,7 @@ inline void get(Reader& r, Task& t) {
   t.fed = r.number<std::uint8_t>() != 0;
   t.ids = r.numbers<std::int32_t>();
   t.new_tokens = r.number<std::uint32_t>();
-  t.end_of_text = r.number<std::int32_t>();
+  t.end_of_text = r.numbers<std::int32_t>();
   t.top_k = r.number<std::uint32_t>();
   t.temperature = r.number<double>();
   t.seed = r.number<std::uint64_t>();
@@ -297,8 +298,14 @@ inline void get(Reader& r, TaskEnd& e) {
   e.seconds = r.number<double>();
 }
 
-inline void put(Writer& w, const Done& d) { w.number(d.peak_memory_bytes); }
-inline void get(Reader& r, Done& d) { d.peak_memory_bytes = r.number<std::uint64_t>(); }
+inline void put(Writer& w, const Done& d) {
+  w.number(d.peak_memory_bytes);
+  w.number(d.peak_address_bytes);
+}
+inline void get(Reader& r, Done& d) {
+  d.peak_memory_bytes = r.number<std::uint64_t>();
+  d.peak_address_bytes = r.number<std::uint64_t>();
+}
 
 inline void put(Writer& w, const Failure& f) { w.text(f.what); }
 inline void get(Reader& r, Failure& f) { f.what = r.text(); }

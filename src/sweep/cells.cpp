@@ -74,6 +74,16 @@ void set_variable(const std::string& name, const std::string& value,
   }
 }
 
+/// Errors (trouble): the build can't compute it.
+void set_attention(const std::string& value, Side& side) {
+  if (value == "sdpa" && !has_sdpa(side.build.version)) {
+    throw trouble(fmt::format("torch {} has no sdpa attention, which takes {} or newer",
+                              side.build.version, kFirstTorchWithSdpa));
+  }
+  side.attention.kind = value == "sdpa" ? Attention::kSdpa : Attention::kEager;
+  side.attention.choice = "the sweep's knob";
+}
+
 /// Sets a named knob; prompts and load are the business of run_cell() and its request.
 void turn(const std::string& name, const std::string& value, AuditRequest& request) {
   Side& side = request.sides[0];
@@ -85,6 +95,8 @@ void turn(const std::string& name, const std::string& value, AuditRequest& reque
     request.settings.sampler = value;
   } else if (name == "batch") {
     request.settings.batch = static_cast<std::uint32_t>(std::stoul(value));
+  } else if (name == "attention") {
+    set_attention(value, side);
   } else if (name == "dtype") {
     request.settings.dtype = side.dtype = value;
   } else {

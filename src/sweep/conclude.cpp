@@ -8,6 +8,7 @@
 #include "driftaudit/measure.hpp"
 
 #include "sweep/failures.hpp"
+#include "sweep/idle.hpp"
 
 namespace drift {
 namespace {
@@ -110,10 +111,28 @@ class Conclusion {
     }
     if (outcome.answer && outcome.repeatable) {
       cell.digest = answer_digest(*outcome.answer);
+      cell.reason = unheeded(*outcome.answer);
+      cell.state = cell.reason.empty() ? "ran" : "not_honoured";
+    }
+    if (cell.state == "ran") {
       cell.class_index = class_of(*cell.digest);
       record_.classes[*cell.class_index].cells.push_back(static_cast<std::uint32_t>(i));
     }
     record_.cells.push_back(std::move(cell));
+  }
+
+  /// The knobs that the cell's libraries didn't follow, in words.
+  std::string unheeded(const Report& answer) const {
+    std::string words;
+    for (const DoubtfulSetting& setting : answer.builds.at(0).doubtful_settings) {
+      const bool is_knob = std::any_of(request_.knobs.begin(), request_.knobs.end(),
+                                       [&](const Knob& knob) { return knob.name == setting.name; });
+      if (is_knob && setting.state == "not_honoured") {
+        words += fmt::format("{}{}={} isn't honoured, {}", words.empty() ? "" : "; ", setting.name,
+                             setting.value, setting.answer);
+      }
+    }
+    return words;
   }
 
   std::uint32_t class_of(const std::string& digest) {
@@ -156,13 +175,28 @@ class Conclusion {
     if (knob.pairs > 0) {
       knob.moves_bits = knob.pairs_bits > 0;
       knob.moves_tokens = knob.pairs_tokens > 0;
-      knob.known = known_of_knob(knob.name, *knob.moves_bits);
+      knob.notes = notes_on_knob(knob.name);
     }
     knob.failures = failures.result();
     record_.knobs.push_back(std::move(knob));
   }
 
+  /// Why a pair of equal bits shows nothing of a knob; empty: it does.
+  std::string idle(SweepPair pair, const std::string& knob) const {
+    if (record_.cells[pair.a].class_index != record_.cells[pair.b].class_index) {
+      return "";
+    }
+    return idle_reason(knob, request_.settings,
+                       {request_.cells[pair.a].values, *outcomes_[pair.a].answer},
+                       {request_.cells[pair.b].values, *outcomes_[pair.b].answer});
+  }
+
   void add_pair(SweepPair pair, SweepKnob& knob) const {
+    if (std::string why = idle(pair, knob.name); !why.empty()) {
+      knob.idle = knob.idle.value_or(SweepIdle{0, std::move(why)});
+      ++knob.idle->pairs;
+      return;
+    }
     ++knob.pairs;
     knob.pairs_kernels = knob.pairs_kernels.value_or(0);
     if (!same_kernels(*outcomes_[pair.a].answer, *outcomes_[pair.b].answer)) {

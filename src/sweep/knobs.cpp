@@ -21,7 +21,7 @@ constexpr const char* kExample =
 constexpr std::array kNamed = {"threads",      "cache",        "dtype",     "interop-threads",
                                "memory-limit", "alignment",    "denormals", "load",
                                "repeats",      "prompt-order", "batch",     "batch-position",
-                               "sampler"};
+                               "sampler",      "attention"};
 constexpr std::string_view kVariable = "env:";
 
 Error refusal(const std::string& text, const std::string& what) {
@@ -91,6 +91,9 @@ std::string problem_of(const std::string& name, const std::string& value) {
   }
   if (name == "dtype") {
     return one_of({"float32", "bfloat16", "float16"});
+  }
+  if (name == "attention") {
+    return one_of({"eager", "sdpa"});
   }
   if (name == "prompt-order") {
     return one_of({"given", "reversed"});

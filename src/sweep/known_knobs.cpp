@@ -14,102 +14,104 @@ struct KnownKnob {
   const char* name;
   const char* library;     ///< without which nothing reads it; empty: torch itself, or the runner
   const char* cpu_values;  ///< of the preset `cpu`, as parse_knob() reads them; empty: not in it
-  const char* moving;      ///< what it does where it moves bits; follows "known to"
-  const char* still;       ///< where it moves none, likewise; empty: nothing to say
+  const char* manual;      ///< what a manual says, which is named first, or what the knob does here
+  const char* seen;        ///< what was seen, and on which processor; or empty
 };
 
 constexpr const char* kMkl = "MKL";
 constexpr const char* kOneDnn = "oneDNN";
+constexpr const char* kOpenBlas = "OpenBLAS";
 
-constexpr const char* kOwnThreads = "move nothing once the runner has set its own number";
-constexpr const char* kOneThread = "move nothing on one thread";
-constexpr const char* kNotAsked =
-    "move nothing in operations that don't ask oneDNN, as float32 matrix products by MKL";
+constexpr const char* kOneDnnIsa =
+    "the oneDNN Developer Guide, \"CPU Dispatcher Control\": it limits the instruction set of "
+    "oneDNN's kernels. Which operations oneDNN computes wasn't asked";
 
-// Values are the documented ones, but for instruction sets older than SSE4.2. Each entry's source
-// stands above it; "oneMKL guide" is the oneMKL Developer Guide for Linux.
+// Values are the documented ones, but for instruction sets older than SSE4.2. "oneMKL guide" is the
+// oneMKL Developer Guide for Linux.
 constexpr KnownKnob kKnown[] = {
-    // PyTorch's note "Numerical accuracy": sums aren't associative, so their order shows.
     {"threads", "", "1,2",
-     "split matrix products and sums among threads, so that parts are added in another order",
-     "move nothing where operations are too small to be split, or are split between sums and not "
-     "within one"},
-    // The same, "Batched computations or slice computations": other shapes, other results.
+     "sums that are split among threads are added in another order; what is too small to be split, "
+     "or is split between sums, keeps its order",
+     ""},
     {"cache", "", "on,off",
-     "change the shapes of matrix products: one row a step with the cache, the whole context "
-     "without it; other shapes take other kernels",
+     "PyTorch's note \"Numerical accuracy\": results of other shapes needn't be the same bits. "
+     "With the cache a step computes one row, without it the whole context",
      ""},
     {"batch", "", "1,2",
-     "change the shapes of matrix products, and what each prompt is padded to; other shapes take "
-     "other kernels",
+     "PyTorch's note \"Numerical accuracy\": batched results needn't be the bits of those computed "
+     "alone",
      ""},
     {"batch-position", "", "",
-     "compute a request in another row, where a kernel may take other instructions",
-     "move nothing where every row is computed alike"},
-    {"dtype", "", "", "round every weight and every operation's result to that type", ""},
+     "a request is computed in another row, where a kernel may take other instructions", ""},
+    {"attention", kSdpaOperation, "eager,sdpa",
+     "PyTorch's documentation of scaled_dot_product_attention: it fuses scores, mask, softmax and "
+     "sum, and its output may differ with the kernel that is chosen",
+     ""},
+    {"dtype", "", "", "every weight and every operation's result is rounded to that type", ""},
     {"interop-threads", "", "",
-     "let whole operations run beside each other, where a program asks for that",
-     "move nothing in a pass whose operations run one after the other"},
-    // oneMKL Developer Reference, "Reproducibility Conditions": where an allocation fails in one
-    // run
-    // and succeeds in another, results may differ.
+     "they let whole operations run beside each other, where a program asks for that; the runner's "
+     "pass doesn't",
+     ""},
     {"memory-limit", "", "",
-     "make a library whose allocation fails take an algorithm that needs less memory",
-     "move nothing as long as every allocation succeeds"},
-    // Intel, "Getting reproducible results with Intel MKL": the alignment of arrays determines how
-    // loops group what they add.
+     "the oneMKL Developer Reference, \"Reproducibility Conditions\": results may differ where an "
+     "allocation fails in one run and succeeds in another",
+     ""},
     {"alignment", "", "64,32,16,8,4",
-     "change how loops that begin at a rounder address group what they add",
-     "move nothing in kernels that read from any address alike; the weights stay where they are"},
-    // PyTorch's documentation of torch.set_flush_denormal().
-    {"denormals", "", "keep,flush", "make results too small for a normal number 0",
-     "move nothing where no result is that small"},
-    {"load", "", "", "make work that is shared out while it runs be shared out otherwise",
-     "move nothing where work is shared out by its size alone"},
-    {"repeats", "", "", "show what a process keeps from one pass to the next",
-     "move nothing unless an answer depends on what ran before it in the process"},
+     "Intel, \"Getting reproducible results with Intel MKL\": the alignment of arrays "
+     "determines how loops group what they add. The weights stay where they are",
+     ""},
+    {"denormals", "", "keep,flush",
+     "PyTorch's manual, torch.set_flush_denormal(): results too small for a normal number become 0",
+     ""},
+    {"load", "", "", "work that is shared out while it runs may be shared out otherwise", ""},
+    {"repeats", "", "", "an answer that depends on what ran before it in the process shows", ""},
     {"prompt-order", "", "",
-     "show what a process keeps from one prompt to the next, or which prompts share a batch",
-     "move nothing unless an answer depends on what ran before it, or beside it in its batch"},
-    {"sampler", "", "", "choose the generator of sampled tokens, and with them all that follows",
-     "matter to sampled tokens alone"},
-    // PyTorch, aten/src/ATen/native/cpu/README.md and DispatchStub.cpp.
+     "an answer that depends on what ran before it, or beside it in its batch, shows", ""},
+    {"sampler", "", "",
+     "it chooses the generator of sampled tokens, and with them all that follows", ""},
     {"ATEN_CPU_CAPABILITY", "", ",default,avx2,avx512",
-     "select ATen's vector kernels, which differ in the order of sums and in functions such as exp",
-     "move nothing where it asks for what the build chooses by itself"},
-    // oneMKL guide, "Specifying Code Branches".
+     "PyTorch, aten/src/ATen/native/cpu/README.md: it selects ATen's vector kernels",
+     "torch 1.13.1 on an AMD EPYC with AVX-512: default, avx2 and avx512 each gave other bits"},
     {"MKL_CBWR", kMkl, ",AUTO,COMPATIBLE,SSE4_2,AVX2,AVX512",
-     "fix MKL's code branch and the way it shares work out, for reproducible results; on other "
-     "makers' processors every branch but COMPATIBLE is AUTO",
-     "move nothing where MKL is on that branch, and shares work out that way, by itself"},
-    // oneMKL guide, "Instruction Set Specific Dispatching on Intel Architectures".
+     "the oneMKL guide, \"Specifying Code Branches\": it fixes MKL's code branch for reproducible "
+     "results; on other makers' processors every branch but COMPATIBLE is AUTO",
+     "MKL 2020.0 on an AMD EPYC answered compatible to COMPATIBLE and auto to all else; on "
+     "an Intel Xeon with AVX-512 and AMX it answered auto to COMPATIBLE too"},
     {"MKL_ENABLE_INSTRUCTIONS", kMkl, ",SSE4_2,AVX2,AVX512",
-     "limit the instruction set of MKL's kernels on Intel processors",
-     "move nothing on other makers' processors, where it isn't available, and where MKL's own "
-     "choice is within the limit"},
-    // Not documented by Intel. D. de Kok, "Intel MKL on AMD Zen": removed in MKL 2020 Update 1.
+     "the oneMKL guide, \"Instruction Set Specific Dispatching on Intel Architectures\": it limits "
+     "the instruction set of MKL's kernels on Intel processors",
+     "MKL 2020.0 on an AMD EPYC went for zen whatever the value; on an Intel Haswell that qemu "
+     "emulates SSE4_2 made it go for sse4.2"},
     {"MKL_DEBUG_CPU_TYPE", kMkl, ",5",
-     "make MKL before 2020.1 take its AVX2 kernels on other makers' processors",
-     "move nothing since MKL 2020.1, which doesn't read it, and where MKL is on these kernels by "
-     "itself"},
-    // oneMKL guide, "Techniques to Set the Number of Threads": a function call takes precedence.
-    {"MKL_NUM_THREADS", kMkl, ",1,2", "set MKL's number of threads", kOwnThreads},
-    // oneMKL guide, "MKL_DYNAMIC".
-    {"MKL_DYNAMIC", kMkl, ",FALSE", "let MKL take fewer threads than it is given, or not",
-     kOneThread},
-    // GNU libgomp manual, "Environment Variables", after the OpenMP specification.
-    {"OMP_NUM_THREADS", "", ",1,2", "set OpenMP's number of threads", kOwnThreads},
-    {"OMP_DYNAMIC", "", ",TRUE", "let OpenMP take fewer threads than it is given", kOneThread},
-    {"OMP_THREAD_LIMIT", "", ",1", "limit OpenMP's threads, whatever number is asked for",
-     kOneThread},
-    // oneDNN Developer Guide, "CPU Dispatcher Control"; DNNL_ is the name before oneDNN 2.5.
-    {"DNNL_MAX_CPU_ISA", kOneDnn, ",SSE41,AVX2,AVX512_CORE",
-     "limit the instruction set of oneDNN's kernels, by its older name", kNotAsked},
-    {"ONEDNN_MAX_CPU_ISA", kOneDnn, ",SSE41,AVX2,AVX512_CORE",
-     "limit the instruction set of oneDNN's kernels", kNotAsked},
-    // The same, "Primitive Attributes: floating-point math mode".
+     "in no manual; D. de Kok, \"Intel MKL on AMD Zen\": MKL before 2020.1 takes its AVX2 kernels "
+     "for 5",
+     "MKL 2020.0 went for avx2 by it on an AMD EPYC, in place of zen, and followed it on an Intel "
+     "Xeon with AVX-512 and AMX as well"},
+    {"MKL_NUM_THREADS", kMkl, ",1,2",
+     "the oneMKL guide, \"Techniques to Set the Number of Threads\": a function call, which the "
+     "runner makes, takes precedence",
+     ""},
+    {"MKL_DYNAMIC", kMkl, ",FALSE",
+     "the oneMKL guide, \"MKL_DYNAMIC\": by it MKL may take fewer threads than it is given", ""},
+    {"OMP_NUM_THREADS", "", ",1,2",
+     "the GNU libgomp manual: it sets the number of threads, unless a program sets one, as the "
+     "runner does",
+     ""},
+    {"OMP_DYNAMIC", "", ",TRUE",
+     "the GNU libgomp manual: by it OpenMP may take fewer threads than it is given", ""},
+    {"OMP_THREAD_LIMIT", "", ",1",
+     "the GNU libgomp manual: it limits the threads, whatever number is asked for", ""},
+    // DNNL_ is the name before oneDNN 2.5.
+    {"DNNL_MAX_CPU_ISA", kOneDnn, ",SSE41,AVX2,AVX512_CORE", kOneDnnIsa, ""},
+    {"ONEDNN_MAX_CPU_ISA", kOneDnn, ",SSE41,AVX2,AVX512_CORE", kOneDnnIsa, ""},
     {"ONEDNN_DEFAULT_FPMATH_MODE", kOneDnn, ",BF16",
-     "let oneDNN compute float32 products from inputs that are rounded to bfloat16", kNotAsked},
+     "the oneDNN Developer Guide, \"Primitive Attributes: floating-point math mode\": float32 "
+     "products may be computed from inputs that are rounded to bfloat16",
+     ""},
+    {"OPENBLAS_CORETYPE", kOpenBlas, "",
+     "OpenBLAS's README: it chooses the kernels of a processor type", ""},
+    {"OPENBLAS_NUM_THREADS", kOpenBlas, "",
+     "OpenBLAS's README: it sets the number of threads; the runner sets its own", ""},
 };
 
 const KnownKnob* find_known(const std::string& name) {
@@ -166,12 +168,16 @@ std::string library_of_knob(const std::string& name) {
   return known == nullptr ? "" : known->library;
 }
 
-std::string known_of_knob(const std::string& name, bool moved) {
+std::vector<std::string> notes_on_knob(const std::string& name) {
   const KnownKnob* known = find_known(name);
   if (known == nullptr) {
-    return "";
+    return {};
   }
-  return moved ? known->moving : known->still;
+  std::vector<std::string> notes = {known->manual};
+  if (*known->seen != '\0') {
+    notes.push_back(fmt::format("seen with {}", known->seen));
+  }
+  return notes;
 }
 
 }  // namespace drift

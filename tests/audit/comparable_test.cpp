@@ -160,6 +160,7 @@ TEST(CompareSaved, RefusesACommonPartOfOtherWeightsOrOfNothing) {
 
 TEST(DifferingConditions, AreThoseThatMayMoveBits) {
   Report other = made_record();
+  other.builds[0].attention.kind = Attention::kSdpa;
   other.builds[0].threads = 4;
   other.builds[0].knobs = {{"MKL_CBWR", "AVX2"}};
   other.builds[0].cpu_capability = "AVX2";
@@ -174,7 +175,8 @@ TEST(DifferingConditions, AreThoseThatMayMoveBits) {
       compare_saved(saved(made_record(), "a.json"), saved(other, "b.json"), false, "driftaudit 2");
   EXPECT_THAT(
       report.warnings,
-      ElementsAre("threads: 1 and 4", "knobs: none and MKL_CBWR=AVX2", "KV cache: yes and no",
+      ElementsAre("attention: eager and sdpa", "logits of: all positions and the last position",
+                  "threads: 1 and 4", "knobs: none and MKL_CBWR=AVX2", "KV cache: yes and no",
                   "processor: a processor and another processor", "kernels: none and AVX2",
                   "BLAS: none and OpenBLAS", "operating system's kernel: none and Linux 7",
                   "program: driftaudit 1 and driftaudit 2"));
@@ -212,6 +214,23 @@ TEST(DifferingConditions, OfTwoBuildsThatBothRanNowAreNoNews) {
   report.builds.resize(2);
   report.builds[1].threads = 9;
   EXPECT_THAT(differing_conditions(report), IsEmpty());
+}
+
+TEST(DifferingConditions, NameAScaleThatTransformersChoseWhereItShows) {
+  Report report = made_record();
+  report.builds.resize(2);
+  report.model.n_embd = 32;
+  report.model.n_head = 4;
+  report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(differing_conditions(report),
+              ElementsAre("attention: eager and eager (scaled as transformers 5.4)"));
+  report.model.n_embd = 256;  // heads of 64: 1/8 is exact
+  EXPECT_THAT(differing_conditions(report), IsEmpty());
+  report.builds[1].attention.transformers = "4.57.1";
+  EXPECT_THAT(differing_conditions(report),
+              ElementsAre("logits of: all positions and the last position"));
+  report.builds[0].attention.kind = Attention::kSdpa;
+  EXPECT_THAT(differing_conditions(report), IsEmpty()) << "that was asked for";
 }
 
 TEST(NamesReport, IsToldByTheEnd) {

@@ -3,6 +3,8 @@
 
 #include "driftaudit/error.hpp"
 
+#include "audit/records.hpp"
+#include "audit/sides.hpp"
 #include "audit/sources.hpp"
 
 namespace drift {
@@ -51,6 +53,23 @@ TEST_F(LiveSource, GivesTheStepsOfOneTaskAfterTheOther) {
     EXPECT_FALSE(source->next(stopped_));
     EXPECT_EQ(stopped_, Stop::kLength);
   }
+}
+
+TEST_F(LiveSource, TellsTheRunnerWhichAttention) {
+  Side side;
+  EXPECT_EQ(job_of(side, model_, {}).attention, wire::Attention::kEager);
+  EXPECT_EQ(job_of(side, model_, {}).score_scale, wire::ScoreScale::kDivide);
+  side.attention = {Attention::kSdpa, ScoreScale::kMultiply, "asked", "5.0.0"};
+  EXPECT_EQ(job_of(side, model_, {}).attention, wire::Attention::kSdpa);
+  EXPECT_EQ(job_of(side, model_, {}).score_scale, wire::ScoreScale::kMultiply);
+}
+
+TEST_F(LiveSource, RecordsWhichAttention) {
+  Side side;
+  side.attention = {Attention::kEager, ScoreScale::kMultiply, "asked", "5.0.0"};
+  EXPECT_EQ(build_record(side).attention, side.attention);
+  side.attention.kind = Attention::kSdpa;  // which has a scale of its own
+  EXPECT_EQ(build_record(side).attention.scale, ScoreScale::kDivide);
 }
 
 TEST_F(LiveSource, RefusesAStepOfAnotherTask) {

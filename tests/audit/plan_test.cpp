@@ -8,6 +8,7 @@ namespace drift {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 AuditRequest request_of(std::vector<std::string> modes) {
   AuditRequest request;
@@ -17,7 +18,7 @@ AuditRequest request_of(std::vector<std::string> modes) {
   return request;
 }
 
-constexpr std::int32_t kEndOfText = 9;
+const std::vector<std::int32_t> kEndOfText = {9, 3};
 
 TEST(PlanTasks, GoesThroughThePromptsModeByMode) {
   const std::vector<wire::Task> tasks =
@@ -40,9 +41,9 @@ TEST(PlanTasks, ScoresTheTextAndNotThePrompts) {
 
 TEST(PlanTasks, StopsAtTheEndOfTextUnlessToldNotTo) {
   AuditRequest request = request_of({"greedy"});
-  EXPECT_EQ(plan_tasks(request, kEndOfText, false)[0].end_of_text, kEndOfText);
+  EXPECT_THAT(plan_tasks(request, kEndOfText, false)[0].end_of_text, ElementsAre(9, 3));
   request.settings.ignore_eos = true;
-  EXPECT_EQ(plan_tasks(request, kEndOfText, false)[0].end_of_text, -1);
+  EXPECT_THAT(plan_tasks(request, kEndOfText, false)[0].end_of_text, IsEmpty());
 }
 
 TEST(PlanTasks, HandsOnEverySetting) {

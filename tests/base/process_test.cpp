@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
 
 #include "shared/process_ends.hpp"
+#include "shared/scoped_environment.hpp"
 
 namespace drift {
 namespace {
@@ -42,6 +44,47 @@ TEST(RunProcess, GivesOnlyTheEnvironmentThatItWasGiven) {
 
 TEST(RunProcess, RunsInTheFolderThatItWasGiven) {
   EXPECT_EQ(run_process({{"pwd"}, {}, "/usr"}).out, "/usr\n");
+}
+
+TEST(RunProcess, RunsInAnEmptyFolderOfItsOwnThatGoesWithIt) {
+  const ProcessResult result = run_process({{"sh", "-c", "pwd; ls -A; touch left"}, {}, {}});
+  const std::string folder = result.out.substr(0, result.out.find('\n'));
+  EXPECT_EQ(result.out, folder + "\n") << "nothing is in it";
+  EXPECT_NE(folder, fs::current_path().string());
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+/// Stands in a folder with a program of that name, which says so.
+class Planted : public ::testing::Test {
+ protected:
+  Planted() {
+    write_file(folder_.path() / "planted", "#!/bin/sh\necho planted\n");
+    fs::permissions(folder_.path() / "planted", fs::perms::owner_all);
+    fs::current_path(folder_.path());
+  }
+  ~Planted() override { fs::current_path(before_); }
+
+  const fs::path before_ = fs::current_path();
+  const TemporaryFolder folder_{fs::temp_directory_path(), "driftaudit-planted"};
+};
+
+TEST_F(Planted, IsNotFoundByRelativeFoldersOfPath) {
+  for (const char* relative : {":", "::", ".:", "./", "../" /* and by its name */}) {
+    const std::string path =
+        relative + (relative[1] == '.' ? folder_.path().filename().string() : std::string()) + ":" +
+        environment_value("PATH") + ":";
+    const test::ScopedEnvironment scoped("PATH", path);
+    EXPECT_EQ(find_program("planted"), std::nullopt) << path;
+    EXPECT_TRUE(find_program("sh"));
+    // Nor by what the child looks up itself.
+    const ProcessResult result = run_process({{"sh", "-c", "planted; echo $PATH"}, {}, {}});
+    EXPECT_EQ(result.out.substr(0, 1), "/") << result.out;
+    EXPECT_EQ(result.out.find("::"), std::string::npos) << result.out;
+  }
+}
+
+TEST_F(Planted, IsRunWhereItIsNamedByAPath) {
+  EXPECT_EQ(run_process({{"./planted"}, {}, {}}).out, "planted\n");
 }
 
 TEST(RunProcess, NamesAProgramThatIsMissing) {

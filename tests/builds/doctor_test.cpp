@@ -9,6 +9,7 @@
 
 #include "builds/cache.hpp"
 #include "builds/fake_torch.hpp"
+#include "builds/holds.hpp"
 #include "builds/store.hpp"
 
 namespace drift {
@@ -91,7 +92,7 @@ TEST_F(DoctorTest, NamesAStaleRunner) {
 }
 
 TEST_F(DoctorTest, SaysThatABuildIsNotThere) {
-  remove_build("1.10.1");
+  remove_builds({"1.10.1"});
   EXPECT_THAT(examine(), ElementsAre(finding("not in the cache", "builds add january-2022")));
   EXPECT_THROW(examine("7.7"), Error);
 }
@@ -102,7 +103,7 @@ TEST_F(DoctorTest, NamesWhatTheMachineLacksAndWhatWasLeftBehind) {
   make_folders(world_.cache() / "builds" / "torch-9.9.9-0123");
   EXPECT_THAT(examine_host(), ElementsAre(finding("fetch-abcdef: left behind", "remove --stale"),
                                           finding("build.json can't be read", "builds remove")));
-  EXPECT_EQ(remove_stale(), 1);
+  EXPECT_EQ(remove_stale().removed, 1);
   world_.environment().set("PATH", (world_.root() / "bin").string());
   EXPECT_THAT(examine_host(),
               AllOf(Contains(finding("no C++ compiler", "apt-get install g++")),
@@ -127,6 +128,8 @@ TEST_F(DoctorTest, ListsAddsAndRemovesFromTheCommandLine) {
   EXPECT_EQ(added.end.exit_code, 0) << added.err;
   EXPECT_EQ(installed_builds().size(), 2U);
   EXPECT_TRUE(installed_builds()[0].has_runner);
+  EXPECT_EQ(run({"remove", "1.10.1", "december-2022"}).end.exit_code, 3) << "in use here";
+  give_up(unpacked_folder(pin_).filename().string());
   EXPECT_EQ(run({"remove", "1.10.1", "december-2022"}).end.exit_code, 0);
   EXPECT_TRUE(installed_builds().empty());
   EXPECT_EQ(run({"remove"}).end.exit_code, 2);

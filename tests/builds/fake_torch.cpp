@@ -11,6 +11,7 @@
 
 #include "driftaudit/error.hpp"
 #include "driftaudit/hash.hpp"
+#include "driftaudit/paths.hpp"
 #include "driftaudit/process.hpp"
 
 #include "builds/elf.hpp"
@@ -233,7 +234,8 @@ std::vector<std::string> FakeWorld::cached_files() const {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(cache())) {
     const std::string path = fs::relative(entry.path(), cache()).string();
-    if (entry.is_regular_file() && !path.starts_with("locks/") && path != "scratch/lock") {
+    if (entry.is_regular_file() && !path.starts_with("locks/") && path != "scratch/lock" &&
+        path != kCacheMark) {
       files.push_back(path);
     }
   }

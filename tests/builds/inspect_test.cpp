@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "driftaudit/build.hpp"
+#include "driftaudit/build_store.hpp"
 #include "driftaudit/error.hpp"
 #include "driftaudit/hash.hpp"
 
@@ -85,6 +86,24 @@ TEST_F(InspectTest, TakesTheSameFactsFromEachKindOfFolder) {
     EXPECT_EQ(build.library_folder, venv.library_folder) << folder;
     EXPECT_EQ(build.libraries_digest, venv.libraries_digest) << folder;
     EXPECT_EQ(build.runtime_folders, venv.runtime_folders) << folder;
+  }
+}
+
+TEST_F(InspectTest, ReadsTheTransformersThatLieBesideIt) {
+  const fs::path site = folder_ / "lib/python3.9/site-packages";
+  install(site, {"2.8.0"});
+  const auto transformers = [&] { return attention_facts(folder_.string()).transformers; };
+  EXPECT_EQ(transformers(), "");
+  EXPECT_EQ(attention_facts(folder_.string()).torch, "2.8.0+cu102");
+  make_folders(site / "transformers_stream_generator-0.0.5.dist-info");
+  make_folders(site / "transformers");
+  EXPECT_EQ(transformers(), "");
+  make_folders(site / "transformers-4.9.0-py3.9.egg-info");
+  EXPECT_EQ(transformers(), "4.9.0");
+  make_folders(site / "transformers-4.57.1.dist-info");
+  EXPECT_EQ(transformers(), "4.57.1") << "the newest";
+  for (const fs::path& folder : {site, site / "torch"}) {
+    EXPECT_EQ(attention_facts(folder.string()).transformers, "4.57.1") << folder;
   }
 }
 

@@ -83,6 +83,7 @@ TEST(ParsePin, ReadsEveryField) {
 
 TEST(ParsePin, NamesTheFileAndTheKeyThatIsWrong) {
   EXPECT_THAT(complaint("{"), HasSubstr("venvs/x.json: not JSON"));
+  EXPECT_THAT(complaint("11e999\"nan\""), HasSubstr("venvs/x.json: holds a number"));
   EXPECT_THAT(complaint("[]"), HasSubstr("not an object"));
   EXPECT_THAT(complaint(with(kPin, "\"released\"", "\"relased\"")),
               HasSubstr("venvs/x.json: released is missing"));

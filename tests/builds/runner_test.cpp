@@ -77,16 +77,16 @@ TEST_F(RunnerTest, CompilesAgainWhenTheProgramIsDamaged) {
 }
 
 TEST_F(RunnerTest, CompilesAgainWhenSourcesOrFlagsChange) {
-  const Runner first = open();
+  const fs::path first = open().program;
   write_file(world_.runner() / "main.cpp", read_file(world_.runner() / "main.cpp") + "// more\n");
   EXPECT_FALSE(installed_builds().at(0).has_runner);
-  const Runner second = open();
-  EXPECT_NE(second.program, first.program);
+  const fs::path second = open().program;
+  EXPECT_NE(second, first);
   world_.environment().set("CXXFLAGS", "-DSOMETHING");
-  EXPECT_NE(open().program, second.program);
-  EXPECT_EQ(remove_stale(), 1);
-  EXPECT_FALSE(fs::exists(first.program));
-  EXPECT_TRUE(fs::exists(second.program));
+  EXPECT_NE(open().program, second);
+  EXPECT_EQ(remove_stale().removed, 1);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(fs::exists(second));
 }
 
 TEST_F(RunnerTest, CompilesAgainWhenTheLibrariesOrHeadersChange) {
@@ -102,7 +102,7 @@ TEST_F(RunnerTest, CompilesAgainWhenTheLibrariesOrHeadersChange) {
   EXPECT_NE(second, first);
   test::build_library(folder / "torch/lib/libgomp-a34b3233.so.1", {"GOMP_parallel", "more"});
   EXPECT_NE(program(), second);
-  remove_build(folder.string());
+  remove_builds({folder.string()});
   EXPECT_EQ(cached_runners().size(), 0U);
   EXPECT_TRUE(fs::exists(header));  // somebody else's folder stays as it is
 }
@@ -168,7 +168,7 @@ TEST_F(RunnerTest, LeavesNoCompilerBehindWhenInterrupted) {
 
 TEST_F(RunnerTest, GoesWithItsBuild) {
   open();
-  remove_build("1.10.1");
+  remove_builds({"1.10.1"});
   EXPECT_TRUE(cached_runners().empty());
   EXPECT_TRUE(installed_builds().empty());
 }

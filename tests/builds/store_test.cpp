@@ -296,6 +296,18 @@ TEST_F(StoreTest, HashesATouchedLibraryOnceAndRenewsItsRecord) {
   }
 }
 
+TEST_F(StoreTest, TellsWhatAttentionHangsOnWithoutFetching) {
+  world_.publish({"2.0.7", false}, "a-name");
+  for (const char* side : {"2.0.7", "a-name", "torch-2.0.7+cpu-cp39-cp39-linux_x86_64.whl"}) {
+    EXPECT_THAT(attention_facts(side).torch, StartsWith("2.0.7")) << side;
+    EXPECT_EQ(attention_facts(side).transformers, "") << side;
+  }
+  for (const char* side : {"9.9.9", "no/such/folder", world_.wheels().c_str()}) {
+    EXPECT_EQ(attention_facts(side).torch, "") << side;
+  }
+  EXPECT_TRUE(installed_builds().empty());
+}
+
 TEST_F(StoreTest, UnpacksAWheelFileWithWhatLiesBesideIt) {
   const Pin pin = world_.publish({"2.0.7", false});
   fs::remove(world_.pins() / "torch-2.0.7.json");
@@ -343,7 +355,7 @@ TEST_F(StoreTest, NamesTheArchitectureOfAForeignWheelFile) {
   EXPECT_THAT(error_of([&] { open(wheel.string()); }).what(),
               HasSubstr(wheel.string() + ": built for " + (here_arm ? "x86_64" : "aarch64")));
   EXPECT_FALSE(has_half_build(world_.cache()));
-  EXPECT_THAT(error_of([&] { remove_build(wheel.string()); }).what(),
+  EXPECT_THAT(error_of([&] { remove_builds({wheel.string()}); }).what(),
               HasSubstr("not in the cache"));
 }
 
@@ -365,12 +377,12 @@ TEST_F(StoreTest, ListsAndRemovesBuilds) {
   EXPECT_EQ(builds[1].name, "january-2022");
   EXPECT_GT(builds[1].bytes, 1000U);
   EXPECT_FALSE(builds[1].has_runner);
-  remove_build("january-2022");
+  remove_builds({"january-2022"});
   EXPECT_EQ(installed_builds().size(), 1U);
   EXPECT_FALSE(fs::exists(builds[1].folder));
   EXPECT_FALSE(has_half_build(world_.cache()));
-  EXPECT_EQ(error_of([] { remove_build("january-2022"); }).status(), Status::kUsage);
-  EXPECT_EQ(error_of([] { remove_build("7.7"); }).status(), Status::kUsage);
+  EXPECT_EQ(error_of([] { remove_builds({"january-2022"}); }).status(), Status::kUsage);
+  EXPECT_EQ(error_of([] { remove_builds({"7.7"}); }).status(), Status::kUsage);
 }
 
 }  // namespace

@@ -65,6 +65,8 @@ void misspeak(const std::string& fake) {
     put(head_of(2, 5) + "abcde");
   } else if (fake == "killed") {
     std::raise(SIGKILL);
+  } else if (fake == "illegal") {
+    std::raise(SIGILL);
   } else if (fake == "ended") {
     std::cerr << "first line\nlibfoo.so.1: cannot open shared object file\n";
     std::exit(127);

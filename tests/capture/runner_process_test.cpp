@@ -3,13 +3,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <sstream>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "driftaudit/error.hpp"
+#include "driftaudit/file.hpp"
 #include "driftaudit/interrupt.hpp"
+#include "driftaudit/process.hpp"
 #include "driftaudit/tensor.hpp"
 
 namespace drift {
@@ -60,6 +63,28 @@ std::vector<RunnerProcess::Event> all_events(RunnerProcess& process) {
 }
 
 /// The error that such a runner ends in.
+TEST(RunnerProcess, StandsInAnEmptyFolderOfItsOwn) {
+  const TemporaryFolder scratch(fs::temp_directory_path(), "driftaudit-test");
+  const fs::path seen = scratch.path() / "seen";
+  RunnerLaunch how = launch("");
+  how.environment["PATH"] = ".:" + environment_value("PATH");
+  // An empty folder in this list is the one where the runner stands: nothing is loaded from it.
+  how.environment["LD_LIBRARY_PATH"] = ":";
+  how.launcher = {"sh", "-c", "{ pwd; ls -A; echo $PATH; } > " + seen.string() + "; exec \"$0\""};
+  {
+    RunnerProcess process(how, job());
+    all_events(process);
+  }
+  std::istringstream lines(read_file(seen));
+  std::string folder;
+  std::string path;
+  std::getline(lines, folder);
+  std::getline(lines, path);
+  EXPECT_NE(folder, fs::current_path().string());
+  EXPECT_FALSE(fs::exists(folder)) << "gone with the runner";
+  EXPECT_EQ(path, environment_value("PATH"));
+}
+
 Error error_of(const RunnerLaunch& how) {
   RunnerProcess process(how, job());
   try {
@@ -174,6 +199,13 @@ TEST(RunnerProcess, QuotesTheFailureThatTheRunnerReports) {
 
 TEST(RunnerProcess, SaysThatTheRunnerWasKilled) {
   EXPECT_THAT(message_of("killed"), AllOf(HasSubstr("1.2.3: "), HasSubstr("signal 9")));
+}
+
+TEST(RunnerProcess, SaysThatTheProcessorLacksAnInstruction) {
+  const Error error = error_of(launch("illegal"));
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("an instruction that this processor lacks"), HasSubstr("signal 4")));
+  EXPECT_THAT(error.hint(), HasSubstr("ATEN_CPU_CAPABILITY"));
 }
 
 TEST(RunnerProcess, QuotesTheEndOfStderrWhenTheRunnerEndsEarly) {

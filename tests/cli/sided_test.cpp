@@ -67,5 +67,24 @@ TEST(SidedConditions, RefuseWhatIsNone) {
   }
 }
 
+TEST(SidedAttention, IsAutoWhereNothingIsSaid) {
+  EXPECT_THAT(parse_sided_attention({}), ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_THAT(parse_sided_attention({"sdpa", "A:auto"}),
+              ElementsAre(std::nullopt, Attention::kSdpa));
+}
+
+TEST(SidedAttention, GoesToTheSideThatItNames) {
+  EXPECT_THAT(parse_sided_attention({"*:sdpa", "A:eager"}),
+              ElementsAre(Attention::kEager, Attention::kSdpa));
+  EXPECT_THAT(parse_sided_attention({"A:eager", "sdpa"}),
+              ElementsAre(Attention::kSdpa, Attention::kSdpa));
+}
+
+TEST(SidedAttention, RefusesWhatIsNone) {
+  for (const char* text : {"", "A:", "SDPA", "flash", "C:eager", "eager "}) {
+    EXPECT_THROW(parse_sided_attention({text}), Error) << text;
+  }
+}
+
 }  // namespace
 }  // namespace drift

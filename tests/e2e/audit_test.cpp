@@ -263,6 +263,51 @@ TEST_F(Audit, PassesOnTheCallersKnobsAndNamesThem) {
   EXPECT_FALSE(report()["builds"][0]["knobs"].contains("LD_LIBRARY_PATH"));
 }
 
+/// Out of the way: others that may be set where the tests run.
+const std::map<std::string, std::string> kNoOtherChoosers = {{"MKL_CBWR", ""},
+                                                             {"MKL_DEBUG_CPU_TYPE", ""},
+                                                             {"MKL_ENABLE_INSTRUCTIONS", ""},
+                                                             {"DNNL_MAX_CPU_ISA", ""},
+                                                             {"ONEDNN_MAX_CPU_ISA", ""}};
+
+TEST_F(Audit, WarnsOfSettingsThatAreNotHonoured) {
+  if (!cpu_has_avx2()) {
+    GTEST_SKIP() << "on this CPU ATen has the default kernels whatever it is asked for";
+  }
+  const ProgramRun run = audit({january(), january(), "--new-tokens", "2", "--prompts",
+                                prompts("One"), "--env", "ATEN_CPU_CAPABILITY=DEFAULT", "--env",
+                                "B:MKL_CBRW=COMPATIBLE", "--env", "A:ONEDNN_MAX_CPU_ISA=SSE41"},
+                               kNoOtherChoosers);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json builds = report()["builds"];
+  for (const json& build : builds) {
+    const json& doubtful = build["doubtful_settings"];
+    ASSERT_EQ(doubtful.size(), 2U) << doubtful;
+    EXPECT_EQ(doubtful[0]["name"], "ATEN_CPU_CAPABILITY");
+    EXPECT_EQ(doubtful[0]["state"], "not_honoured");
+    EXPECT_THAT(build["log"].get<std::string>(), HasSubstr("ignoring invalid value"));
+  }
+  EXPECT_EQ(builds[0]["doubtful_settings"][1]["state"], "unknown");
+  EXPECT_EQ(builds[1]["doubtful_settings"][1]["name"], "MKL_CBRW");
+  EXPECT_EQ(run.out.rfind("warning  A ", 0), 0U) << run.out;
+  const std::string out = unwrapped(run.out);
+  EXPECT_THAT(out, HasSubstr("ATEN_CPU_CAPABILITY=DEFAULT isn't honoured: ATen names avx"));
+  EXPECT_THAT(out, HasSubstr("did you mean MKL_CBWR?"));
+  EXPECT_THAT(out, HasSubstr("whether ONEDNN_MAX_CPU_ISA=SSE41 is honoured can't be known"));
+  EXPECT_THAT(out, HasSubstr("printed: Warning: ignoring invalid value"));
+  const std::size_t first = out.find("ignoring invalid value");
+  EXPECT_EQ(out.find("ignoring invalid value", first + 1), std::string::npos) << "once for both";
+}
+
+TEST_F(Audit, IsSilentAboutSettingsThatAreHonoured) {
+  const ProgramRun run = audit({january(), january(), "--new-tokens", "2", "--prompts",
+                                prompts("One"), "--env", "ATEN_CPU_CAPABILITY=default"},
+                               kNoOtherChoosers);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_FALSE(report()["builds"][0].contains("doubtful_settings")) << report()["builds"][0];
+  EXPECT_EQ(report()["builds"][0]["log"], "");
+}
+
 TEST_F(Audit, UsesTheThreadsThatItWasTold) {
   ASSERT_EQ(audit({january(), january(), "--new-tokens", "2", "--prompts", prompts("One"),
                    "--threads", "B:2"})

@@ -56,6 +56,53 @@ TEST_F(BadInput, AReleaseThatIsNotThereOfflineSaysSo) {
   expect_error(audit({"1.12.0", "1.13.1", "--model", "mini"}), 3, "1.12.0");
 }
 
+TEST_F(BadInput, AnAttentionThatABuildLacksIsRefusedBeforeAnythingIsFetched) {
+  const ProgramRun release = audit({"1.13.1", "2.8.0", "--model", "mini", "--attention", "sdpa"});
+  expect_error(release, 2, "error: torch 1.13.1: --attention sdpa takes torch 2.1.1 or newer");
+  EXPECT_THAT(release.err, HasSubstr("hint: --attention eager"));
+  const std::string site = "venv/lib/python3.9/site-packages/torch";
+  fs::create_directories(folder() / site / "lib");
+  file(site + "/lib/libtorch_cpu.so", "not read");
+  file(site + "/version.py", "__version__ = '2.0.1+cpu'\n");
+  expect_error(audit({"2.8.0", "venv", "--model", "mini", "--attention", "B:sdpa"}), 2,
+               "error: venv (torch 2.0.1+cpu): --attention sdpa takes");
+  // With no build refused the next thing is to fetch one.
+  expect_error(audit({"1.13.1", "2.8.0", "--model", "mini", "--attention", "B:sdpa"}), 3,
+               "torch 1.13.1: not in the cache");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"bisect", "1.13.1", "2.8.0"},
+        {"sweep", "2.8.0", "2.1.0"},
+        {"study", "1.13.1", "2.8.0"},
+        {"rescore", "2.1.0"},
+        {"record", "2.1.0", "--out", "a.json"},
+        {"localize", "2.8.0", "2.1.0"}}) {
+    std::vector<std::string> asked = command;
+    asked.insert(asked.end(), {"--attention", "sdpa", "--model", "mini", "--offline", "--quiet"});
+    const ProgramRun run =
+        run_program(asked, folder(), {{"DRIFTAUDIT_CACHE", (folder() / "cache").string()}});
+    expect_error(run, 2, "--attention sdpa takes torch 2.1.1 or newer");
+  }
+}
+
+TEST_F(BadInput, AttentionsThatMakeNoSenseAreRefused) {
+  expect_error(audit({"2.8.0", "2.8.0", "--model", "mini", "--attention", "flash"}), 2,
+               "--attention flash: not eager, sdpa or auto");
+  const auto run = [&](std::vector<std::string> asked) {
+    asked.insert(asked.end(), {"--offline", "--quiet"});
+    return run_program(asked, folder(), {{"DRIFTAUDIT_CACHE", (folder() / "cache").string()}});
+  };
+  expect_error(run({"bisect", "2.5.1", "2.8.0", "--attention", "A:eager"}), 2,
+               "a bisection runs all builds alike");
+  expect_error(run({"bisect", "2.5.1", "2.8.0", "--probe", "softmax", "--attention", "eager"}), 2,
+               "--attention: --probe asks no model");
+  expect_error(run({"localize", "2.5.1", "2.8.0", "--attention", "A:eager"}), 2,
+               "other attention has other operations");
+  expect_error(run({"sweep", "2.8.0", "--knob", "attention=eager,sdpa", "--attention", "eager"}), 2,
+               "attention: is a knob of this sweep and is set by an option too");
+  expect_error(run({"sweep", "2.8.0", "--knob", "attention=eager,flash"}), 2,
+               "\"flash\" is not one of eager, sdpa");
+}
+
 TEST_F(BadInput, AFolderWithoutTorchIsNamed) {
   fs::create_directories(folder() / "venv" / "lib" / "python3.9" / "site-packages");
   expect_error(audit({(folder() / "venv").string(), "1.13.1", "--model", "mini"}), 2, "venv");

@@ -142,11 +142,11 @@ TEST_F(RunnerBatch, KeepsEachAnswerUnderItsIdInEveryOrder) {
 TEST_F(RunnerBatch, GoesOnWithTheOthersWhereOneReachesTheEndOfText) {
   std::vector<wire::Task> tasks = requests({4, 9, 6});
   const Answers whole = run_all(tasks);
-  tasks[1].end_of_text = whole.at(11).tokens().at(2);
+  tasks[1].end_of_text = {whole.at(11).tokens().at(2)};
   const Answers ended = run_all(tasks);
   EXPECT_EQ(ended.at(11).end.stopped, wire::Stopped::kEndOfText);
   EXPECT_LE(ended.at(11).steps.size(), 3U);
-  EXPECT_EQ(ended.at(11).tokens().back(), tasks[1].end_of_text);
+  EXPECT_EQ(ended.at(11).tokens().back(), tasks[1].end_of_text.front());
   for (const std::uint32_t id : {10U, 12U}) {
     expect_the_same_bits(ended.at(id), whole.at(id));
   }
@@ -198,7 +198,7 @@ TEST_F(RunnerBatch, DrawsForARequestWhatItWouldDrawAlone) {
 TEST_F(RunnerBatch, PadsWithAnyIdAndAnswersTheSame) {
   std::vector<wire::Task> tasks = requests({3, 8, 5});
   const Answers plain = run_all(tasks);
-  tasks[0].end_of_text = 4000;
+  tasks[0].end_of_text = {4000};
   ASSERT_THAT(plain.at(10).tokens(), testing::Not(testing::Contains(4000)));
   const Answers padded = run_all(tasks);
   for (const wire::Task& task : tasks) {

@@ -29,7 +29,7 @@ class Launcher : public ::testing::Test {
     tool("dpkg-query", "shift 3; for p; do echo installed $p; done");
     tool("cmake",
          "touch $ROOT/build/release/build.ninja; "
-         "echo DRIFTAUDIT_TESTS:BOOL=${3#*=} > $ROOT/build/release/CMakeCache.txt");
+         "echo DRIFTAUDIT_TESTS:BOOL=${5#*=} > $ROOT/build/release/CMakeCache.txt");
     // Says "no work to do" once the program is there.
     tool(
         "ninja",
@@ -66,7 +66,7 @@ TEST_F(Launcher, BuildsThenHandsOverArgumentsAndStatus) {
   const ProcessResult result = launch({"audit", "two words"});
   EXPECT_EQ(result.out, "ran audit two words\n");
   EXPECT_EQ(result.end.exit_code, 7);
-  EXPECT_THAT(calls(), HasSubstr("cmake --preset release"));
+  EXPECT_THAT(calls(), HasSubstr("--preset release"));
 }
 
 TEST_F(Launcher, DoesNothingTwice) {
@@ -148,10 +148,57 @@ TEST_F(Launcher, ShowsTheLogOfABuildThatFails) {
   EXPECT_THAT(result.err, HasSubstr("error: the build failed"));
 }
 
+TEST_F(Launcher, RunsNothingThatLiesWhereThePersonStands) {
+  const fs::path here = root() / "here";
+  const fs::path marks = root() / "marks";
+  fs::create_directories(here / "pip");
+  fs::create_directories(marks);
+  fs::remove(root() / "bin" / "python3");  // the real one, which takes modules from its folder
+  for (const char* name : {"pip.py", "pip/__main__.py", "pip/__init__.py", "json.py",
+                           "ensurepip.py", "sitecustomize.py", "site.py"}) {
+    const std::string mark = fs::path(name).filename().string();
+    write_file(here / name, "open('" + (marks / mark).string() + "', 'w').close()\n");
+  }
+  for (const char* name :
+       {"bash",  "sh",         "env",     "readlink",   "dirname", "g++",  "cmake",
+        "ninja", "pkg-config", "python3", "dpkg-query", "sort",    "comm", "sed",
+        "grep",  "flock",      "mkdir",   "touch",      "id",      "cat",  "apt-get",
+        "sudo",  "ctest",      "nproc",   "rm"}) {
+    write_file(here / name, "#!/bin/sh\n: > " + (marks / name).string() + "\n");
+    fs::permissions(here / name, fs::perms::owner_all);
+  }
+  for (const char* name : {"CMakePresets.json", "CMakeUserPresets.json", "CMakeLists.txt",
+                           "build.ninja", "setup.cfg", "pip.conf", "planted.pth"}) {
+    write_file(here / name, "(planted)");
+  }
+  for (const char* path : {".:", ":", "here/..:../here:"}) {
+    const std::map<std::string, std::string> environment = {
+        {"PATH", path + (root() / "bin").string() + ":/usr/bin:/bin::."},
+        {"ROOT", root().string()},
+        {"PYTHONPATH", "."}};
+    for (const char* command : {"audit", "test"}) {
+      fs::remove_all(root() / "build");
+      const ProcessResult result =
+          run_process({{(root() / "driftaudit").string(), command}, environment, here});
+      EXPECT_THAT(result.out, HasSubstr(command == std::string("audit") ? "ran audit" : "ctest"))
+          << result.err;
+      EXPECT_TRUE(fs::is_empty(marks)) << fs::directory_iterator(marks)->path();
+    }
+  }
+  // What is handed over to still stands where the person does.
+  tool("ninja", "echo no work to do");
+  write_file(root() / "build/release/src/cli/driftaudit", "#!/bin/sh\npwd\n");
+  fs::permissions(root() / "build/release/src/cli/driftaudit", fs::perms::owner_all);
+  const std::map<std::string, std::string> environment = {
+      {"PATH", (root() / "bin").string() + ":/usr/bin:/bin"}, {"ROOT", root().string()}};
+  EXPECT_EQ(run_process({{(root() / "driftaudit").string(), "audit"}, environment, here}).out,
+            here.string() + "\n");
+}
+
 TEST_F(Launcher, TestsAreConfiguredWhenTheyAreAskedFor) {
   launch({"audit"});
   const ProcessResult result = launch({"test", "-R", "Tokenizer"});
-  EXPECT_THAT(calls(), HasSubstr("cmake --preset release -DDRIFTAUDIT_TESTS=ON"));
+  EXPECT_THAT(calls(), HasSubstr("--preset release -DDRIFTAUDIT_TESTS=ON"));
   EXPECT_THAT(result.out, HasSubstr("-R Tokenizer"));
   EXPECT_EQ(result.end.exit_code, 0);
 }

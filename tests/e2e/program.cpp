@@ -48,6 +48,8 @@ std::string december() {
   return python ? december_venv(*python).string() : "december-2022";
 }
 
+std::string newest() { return "2.8.0"; }
+
 bool cpu_has_avx2() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;
@@ -57,6 +59,14 @@ bool cpu_has_avx2() {
     }
   }
   return false;
+}
+
+std::string unwrapped(std::string text) {
+  const std::string fold = "\n" + std::string(9, ' ');
+  for (std::size_t at = text.find(fold); at != std::string::npos; at = text.find(fold, at)) {
+    text.replace(at, fold.size(), " ");
+  }
+  return text;
 }
 
 bool has_one_error_line(const std::string& err) {

@@ -32,8 +32,14 @@ Command program_command(const std::vector<std::string>& arguments,
 std::string january();
 std::string december();
 
+/// A build that has both kinds of attention.
+std::string newest();
+
 /// Whether this CPU has what the study's facts hold under.
 bool cpu_has_avx2();
+
+/// A terminal's view with wrapped sentences on one line each.
+std::string unwrapped(std::string text);
 
 /// Matches the one error line that a failed run prints: "error: …" first and alone.
 bool has_one_error_line(const std::string& err);

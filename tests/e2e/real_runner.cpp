@@ -1,6 +1,8 @@
 #include "e2e/real_runner.hpp"
 
+#include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 namespace drift::test {
@@ -34,6 +36,14 @@ void RealRunnerTest::SetUp() {
   launch_.program = open_runner(inspect_build(january_venv(python_)), *progress).program;
   launch_.environment = test_runner_environment();
   launch_.timeout_seconds = 120;
+  // A command before the runner, such as one that emulates another processor.
+  if (const char* launcher = std::getenv("DRIFTAUDIT_TEST_LAUNCHER")) {
+    std::istringstream words(launcher);
+    for (std::string word; words >> word;) {
+      launch_.launcher.push_back(word);
+    }
+    launch_.timeout_seconds = 1200;
+  }
 }
 
 void RealRunnerTest::use_mini() { use_model(fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini"); }

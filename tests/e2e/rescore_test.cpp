@@ -203,12 +203,11 @@ TEST_F(Rescore, FindsAFaultInTheLogitsAlone) {
   EXPECT_EQ(report()["rescore"]["non_finite"], 1);
 }
 
-TEST_F(Rescore, TripsOnAFaultThatEveryRequestHas) {
+TEST_F(Rescore, FindsAFaultThatEveryRequestHas) {
   const ProgramRun done = rescore({january()}, "A:mask");
   EXPECT_EQ(done.status, 1) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("no outliers, but only since the median"));
-  EXPECT_EQ(rescore({january(), "--outlier", "0.001"}, "A:mask").status, 1);
   EXPECT_EQ(failing().size(), 6U);
+  EXPECT_EQ(report()["rescore"]["limit"], 1e-3) << "it doesn't grow with what is wrong";
 }
 
 TEST_F(Rescore, NoFaultOfTheCacheTouchesARunWithoutOne) {
@@ -259,6 +258,25 @@ TEST_F(Rescore, ScoresWhatAFileHolds) {
   EXPECT_EQ(found.status, 1) << found.err;
   EXPECT_THAT(failing(), ElementsAre(Pair(4, 17)));
   EXPECT_THAT(found.out, HasSubstr("request r4: step 17 alone"));
+}
+
+TEST_F(Rescore, OfASoundBuildInHalfPrecisionHasNoOutliers) {
+  const ProgramRun done = run({"rescore", december(), "--model", "mini", "--prompts", "prompts.txt",
+                               "--dtype", "bfloat16", "--new-tokens", "10", "--quiet"});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  const json record = report()["rescore"];
+  EXPECT_THAT(record["outliers"], IsEmpty());
+  EXPECT_EQ(record["noise"]["dtype"], "bfloat16");
+  EXPECT_GE(record["limit"], 4 * record["noise"]["step"].get<double>());
+}
+
+TEST_F(Rescore, FindsAFaultInHalfPrecisionWhereItIs) {
+  const ProgramRun done =
+      run({"rescore", december(), "--model", "mini", "--prompts", "prompts.txt", "--dtype",
+           "bfloat16", "--mode", "greedy", "--new-tokens", "10", "--quiet"},
+          {{"DRIFTAUDIT_TEST_FAULT", "A:stale@task=3,from=5"}});
+  EXPECT_EQ(done.status, 1) << done.out << done.err;
+  EXPECT_THAT(failing(), ElementsAre(Pair(4, 5)));
 }
 
 TEST_F(Rescore, TripsOnAFileThatIsWrongThroughout) {
@@ -358,6 +376,8 @@ TEST_F(Rescore, RefusesWhatMakesNoSense) {
               HasSubstr("--seed: nothing is generated"));
   EXPECT_THAT(refused({january(), "--logprobs", "served.jsonl", "--out", "served.jsonl"}),
               HasSubstr("would be written over"));
+  EXPECT_THAT(refused({january(), "--logprobs-temperature", "0.7"}),
+              HasSubstr("add --logprobs FILE.jsonl"));
   EXPECT_THAT(refused({january(), "--outlier", "-1"}), HasSubstr("--outlier"));
   EXPECT_THAT(refused({january(), "--model", "mini", "--logprobs", "served.jsonl", "--quiet"}),
               HasSubstr("served.jsonl: line 1: \"prompt_ids\" is missing"));

@@ -1,4 +1,6 @@
 // Saved reports: recorded, compared, audited against, shown, and gating.
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -15,6 +17,7 @@ namespace drift::e2e {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -179,6 +182,64 @@ TEST_F(Saved, SideRefusesOptionsThatContradictIt) {
   EXPECT_THAT(model.err, HasSubstr("has other weights than the model of a.json"));
   EXPECT_EQ(run({"audit", "a.json", january(), "--seed", "1234", "--quiet"}).status, 0)
       << "the same value is no contradiction";
+}
+
+/// Gives a made checkpoint an output head of its own: the token embedding, each row one further up.
+void add_shifted_head(const fs::path& file) {
+  const std::string bytes = read_file(file);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  json header = json::parse(bytes.substr(sizeof length, length));
+  const std::string data = bytes.substr(sizeof length + length);
+  const json embedding = header["wte.weight"];
+  const std::size_t begin = embedding["data_offsets"][0];
+  const std::size_t end = embedding["data_offsets"][1];
+  std::string head = data.substr(begin, end - begin);
+  const std::size_t row = head.size() / embedding["shape"][0].get<std::size_t>();
+  std::rotate(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(row), head.end());
+  header["lm_head.weight"] = embedding;
+  header["lm_head.weight"]["data_offsets"] = {data.size(), data.size() + head.size()};
+  const std::string text = header.dump();
+  length = text.size();
+  std::string changed(sizeof length, '\0');
+  std::memcpy(changed.data(), &length, sizeof length);
+  write_file(file, changed + text + data + head);
+}
+
+TEST_F(Saved, OutputHeadIsConfigsOrTheOneAskedForAndGoesWithTheRecording) {
+  ASSERT_EQ(run({"model", "make", "--preset", "tiny", "--out", "tiny", "--quiet"}).status, 0);
+  add_shifted_head(folder() / "tiny/model.safetensors");
+  const auto recorded = [&](const std::string& out, const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"record", january(), "--model",      "tiny",
+                                          "--mode", "greedy",  "--new-tokens", "5",
+                                          "--out",  out,       "--quiet"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramRun run = run_program(arguments, folder());
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("warning  the checkpoint stores an output head"),
+                               HasSubstr("of 131072 elements")));
+    return read(out);
+  };
+  const json tied = recorded("tied.json", {});
+  const json stored = recorded("stored.json", {"--output-head", "stored"});
+  EXPECT_EQ(tied["model"]["output_head"], "tied");
+  EXPECT_EQ(stored["model"]["output_head"], "stored");
+  EXPECT_NE(tied["model"]["digest"], stored["model"]["digest"]);
+  EXPECT_GT(tied["model"]["head_differing"], 130000);
+  EXPECT_EQ(tied["model"]["warnings"].size(), 1U);
+  // The stored head's row i is the embedding's row i + 1.
+  const int token = tied["runs"][0]["steps"][0]["token"];
+  EXPECT_EQ(stored["runs"][0]["steps"][0]["token"], (token + 4095) % 4096);
+
+  EXPECT_EQ(run({"audit", "stored.json", january(), "--quiet"}).status, 0);
+  EXPECT_EQ(read("report.json")["summary"]["verdict"], "identical") << "it brings its head";
+  EXPECT_EQ(read("report.json")["model"]["output_head"], "stored");
+  const ProgramRun other = run({"audit", "stored.json", january(), "--output-head", "tied"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("--output-head tied contradicts stored.json"));
+  const ProgramRun compared = run({"compare", "tied.json", "stored.json"});
+  EXPECT_EQ(compared.status, 2);
+  EXPECT_THAT(compared.err, HasSubstr("output head"));
 }
 
 TEST_F(Saved, SideThatCannotBeIsNamed) {

@@ -52,17 +52,18 @@ TEST_F(SweepConditions, AnotherDtypeMovesBits) {
 TEST_F(SweepConditions, CellsRunUnderTheirConditions) {
   const ProgramRun run =
       sweep({"--one-at-a-time", "--knob", "alignment=64,16", "--knob", "interop-threads=1,2",
-             "--knob", "denormals=keep,flush", "--knob", "memory-limit=none,8G,1M"});
+             "--knob", "denormals=keep,flush", "--knob", "memory-limit=none,512G,1M"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_FALSE(build_of(0).contains("alignment"));
   EXPECT_EQ(build_of(1)["alignment"], 16);
   EXPECT_EQ(build_of(2)["interop_threads"], 2);
   EXPECT_EQ(build_of(3)["flush_denormals"], true);
-  EXPECT_EQ(build_of(4)["memory_limit_bytes"], std::uint64_t{8} << 30U);
+  EXPECT_EQ(build_of(4)["memory_limit_bytes"], std::uint64_t{512} << 30U);
   EXPECT_EQ(cell(5)["state"], "failed");
   EXPECT_THAT(cell(5)["reason"].get<std::string>(), HasSubstr("a memory limit of 1 MB is below"));
   EXPECT_EQ(knob(1)["moves_bits"], false) << "operations run one after the other";
-  EXPECT_EQ(knob(3)["moves_bits"], false) << "with 8 GB nothing fails";
+  EXPECT_EQ(knob(3)["moves_bits"], nullptr) << "with 512 GB nothing fails";
+  EXPECT_EQ(knob(3)["idle"]["pairs"], 1);
 }
 
 TEST_F(SweepConditions, BusyThreadsBesideACellMoveNothing) {

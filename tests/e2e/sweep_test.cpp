@@ -74,6 +74,35 @@ TEST_F(SweepProgram, FindsThatVectorKernelsMoveBitsUnderAvx2) {
   EXPECT_EQ(read_report(folder() / "report.json").kind, "sweep");
 }
 
+TEST_F(SweepProgram, PutsCellsApartThatAreNotHonoured) {
+  if (!cpu_has_avx2()) {
+    GTEST_SKIP() << "on this CPU ATen has the default kernels whatever it is asked for";
+  }
+  const ProgramRun run =
+      sweep({"--one-at-a-time", "--knob", "ATEN_CPU_CAPABILITY=avx2,default,DEFAULT", "--knob",
+             "ATEN_CPU_CAPABILTY=,default", "--knob", "batch-position=0,1"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json cells = result()["cells"];
+  for (const std::size_t apart : {2U, 3U}) {
+    EXPECT_EQ(cells[apart]["state"], "not_honoured");
+    EXPECT_EQ(cells[apart]["class"], nullptr);
+  }
+  EXPECT_THAT(cells[2]["reason"].get<std::string>(),
+              HasSubstr("ATEN_CPU_CAPABILITY=DEFAULT isn't honoured, ATen names avx"));
+  EXPECT_THAT(cells[3]["reason"].get<std::string>(),
+              HasSubstr("did you mean ATEN_CPU_CAPABILITY?"));
+  EXPECT_EQ(knob("ATEN_CPU_CAPABILITY")["pairs"], 1);
+  EXPECT_EQ(knob("ATEN_CPU_CAPABILITY")["moves_bits"], true);
+  EXPECT_EQ(knob("ATEN_CPU_CAPABILTY")["moves_bits"], nullptr);
+  EXPECT_EQ(knob("batch-position")["moves_bits"], nullptr);
+  EXPECT_EQ(knob("batch-position")["idle"]["pairs"], 1);
+  EXPECT_EQ(run.out.rfind("warning  cell 3 ", 0), 0U) << run.out;
+  const std::string out = unwrapped(run.out);
+  EXPECT_THAT(out, HasSubstr("nothing to act on: batch-position"));
+  EXPECT_THAT(out, HasSubstr("nothing to compare: ATEN_CPU_CAPABILTY"));
+  EXPECT_THAT(out, Not(HasSubstr("moved nothing")));
+}
+
 TEST_F(SweepProgram, ComparesPromptsByTheirNumberInWhateverOrderTheyRan) {
   const ProgramRun run = sweep({"--knob", "prompt-order=given,reversed", "--mode", "greedy,sample",
                                 "--keep-cells", "cells"});

@@ -35,7 +35,7 @@ struct TestModel {
   std::string name;
   fs::path folder;
   fs::path weights;
-  std::int32_t end_of_text = -1;
+  std::vector<std::int32_t> end_of_text;
   std::vector<std::vector<std::int32_t>> prompts;
   std::uint32_t new_tokens = 0;
 };

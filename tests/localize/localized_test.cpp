@@ -46,6 +46,7 @@ TEST(LocalizedOperation, IsTheSameWhereNothingDiffers) {
   EXPECT_TRUE(operation.same);
   EXPECT_TRUE(operation.inputs_same);
   EXPECT_EQ(operation.own, false);
+  EXPECT_FALSE(operation.own_change);
   EXPECT_EQ(operation.max_abs_diff, 0);
 }
 
@@ -61,6 +62,20 @@ TEST(LocalizedOperation, ChangedByItselfGivesOtherBitsOnEqualInputs) {
   EXPECT_EQ(operation.mean_abs_diff, 0.25);
   EXPECT_EQ(operation.max_ulp, 1U << 20U);
   EXPECT_EQ(operation.mean_ulp, 1U << 19U);
+  EXPECT_EQ(operation.own_change->max_abs_diff, 0.5);
+}
+
+TEST(LocalizedOperation, TellsItsOwnChangeFromTheInheritedOne) {
+  ReplayedOperation replayed = unchanged();
+  replayed.b.inputs = {operand({1, 3}, 7)};
+  replayed.b.output = operand({3, 8}, 8);
+  replayed.b_on_a = tensor_of({3, 4.25F});
+  const LocalizedOperation operation = localized(replayed);
+  EXPECT_EQ(operation.own, true);
+  EXPECT_EQ(operation.max_abs_diff, 4);
+  ASSERT_TRUE(operation.own_change);
+  EXPECT_EQ(operation.own_change->max_abs_diff, 0.25);
+  EXPECT_EQ(operation.own_change->max_ulp, 1U << 19U);
 }
 
 TEST(LocalizedOperation, InheritsWhereOnlyItsInputsDiffer) {

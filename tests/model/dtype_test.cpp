@@ -91,5 +91,16 @@ TEST(RaiseToFloat32, TakesBytesAtAnyAddress) {
   EXPECT_EQ(out, (std::vector<float>{1.0F, -2.0F}));
 }
 
+TEST(RaiseToFloat32, TakesBytesAsTheNumbersThatTheyHold) {
+  const std::string stored("\0\1\xff", 3);
+  for (const Dtype dtype : {Dtype::kUint8, Dtype::kBool}) {
+    std::vector<float> out(3);
+    EXPECT_TRUE(raises_to_float32(dtype));
+    raise_to_float32(dtype, std::as_bytes(std::span(stored)), out);
+    EXPECT_EQ(out, (std::vector<float>{0, 1, 255}));
+  }
+  EXPECT_FALSE(raises_to_float32(Dtype::kInt64));
+}
+
 }  // namespace
 }  // namespace drift

@@ -1,6 +1,8 @@
 #include "driftaudit/model_config.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +14,10 @@ namespace drift {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class ReadModelConfig : public ::testing::Test {
  protected:
@@ -49,7 +54,7 @@ TEST_F(ReadModelConfig, TakesWhatHuggingFaceWritesForGpt2) {
   EXPECT_EQ(config.vocab_size, 50257U);
   EXPECT_EQ(config.n_inner, 3072U);
   EXPECT_EQ(config.layer_norm_epsilon, 1e-5);
-  EXPECT_EQ(config.end_of_text, 50256);
+  EXPECT_THAT(config.end_of_text, ElementsAre(50256));
   EXPECT_TRUE(config.tied && config.scale_attention && !config.scale_by_layer);
   EXPECT_EQ(config.parameters(), 124439808U);  // GPT-2 small's well-known 124 M
 }
@@ -58,7 +63,7 @@ TEST_F(ReadModelConfig, TakesASwitchlessConfigWithGpt2sDefaults) {
   const ModelConfig config = read(minimal());
   EXPECT_EQ(config.n_inner, 32U);
   EXPECT_EQ(config.layer_norm_epsilon, 1e-5);
-  EXPECT_EQ(config.end_of_text, -1) << "GPT-2's own id lies outside this vocabulary";
+  EXPECT_THAT(config.end_of_text, IsEmpty()) << "GPT-2's own id lies outside this vocabulary";
   EXPECT_TRUE(config.tied && config.scale_attention && !config.scale_by_layer);
 }
 
@@ -69,14 +74,81 @@ TEST_F(ReadModelConfig, TakesSwitches) {
   EXPECT_EQ(config.n_inner, 20U);
   EXPECT_TRUE(!config.tied && !config.scale_attention && config.scale_by_layer);
   EXPECT_EQ(config.layer_norm_epsilon, 0.5);
-  EXPECT_EQ(config.end_of_text, 99);
+  EXPECT_THAT(config.end_of_text, ElementsAre(99));
 }
 
 TEST_F(ReadModelConfig, AnAbsentEndOfTextIsGpt2sAndANullNone) {
   const std::string big =
       R"({"n_embd":8,"n_head":2,"n_layer":3,"n_positions":16,"vocab_size":50257)";
-  EXPECT_EQ(read(big + "}").end_of_text, 50256);
-  EXPECT_EQ(read(big + R"(,"eos_token_id":null})").end_of_text, -1);
+  EXPECT_THAT(read(big + "}").end_of_text, ElementsAre(50256));
+  EXPECT_THAT(read(big + R"(,"eos_token_id":null})").end_of_text, IsEmpty());
+}
+
+TEST_F(ReadModelConfig, TakesWhatEndsATextAsGenerateDoes) {
+  const auto ends = [&](const std::string& value) {
+    return read(minimal("\"eos_token_id\":" + value)).end_of_text;
+  };
+  EXPECT_THAT(ends("100"), IsEmpty()) << "beyond the vocabulary: it never comes";
+  EXPECT_THAT(ends("50256"), IsEmpty());
+  EXPECT_THAT(ends("-1"), IsEmpty());
+  EXPECT_THAT(ends("18446744073709551615"), IsEmpty());
+  EXPECT_THAT(ends("[7, 3, 7, -1, 100]"), ElementsAre(7, 3));
+  for (const char* bad :
+       {"[]", "[7, \"3\"]", "7.0", "99999999999999999999", "true", "\"7\"", "{}", "[[7]]"}) {
+    EXPECT_THAT(error(minimal("\"eos_token_id\":" + std::string(bad))),
+                AllOf(HasSubstr("config.json"), HasSubstr("eos_token_id")))
+        << bad;
+  }
+}
+
+TEST_F(ReadModelConfig, GenerationConfigAloneSaysWhatEndsAText) {
+  const fs::path generation = folder_.path() / "generation_config.json";
+  write_file(generation, R"({"eos_token_id":[5,6]})");
+  EXPECT_THAT(read(minimal(R"("eos_token_id":9)")).end_of_text, ElementsAre(5, 6));
+  write_file(generation, R"({"bos_token_id":1})");
+  EXPECT_THAT(read(minimal(R"("eos_token_id":9)")).end_of_text, IsEmpty());
+  write_file(generation, R"({"eos_token_id":"x"})");
+  EXPECT_THAT(error(minimal()), HasSubstr("generation_config.json"));
+}
+
+TEST_F(ReadModelConfig, NotesWhatGenerateWouldDoBesides) {
+  EXPECT_THAT(read(minimal()).notes, IsEmpty());
+  EXPECT_THAT(
+      read(minimal(R"("use_cache":true,"repetition_penalty":1.0,"bad_words_ids":null)")).notes,
+      IsEmpty());
+  EXPECT_THAT(read(minimal(R"("use_cache":false,"repetition_penalty":1.2,"num_beams":4)")).notes,
+              UnorderedElementsAre(HasSubstr("--no-cache"), HasSubstr("\"repetition_penalty\" 1.2"),
+                                   HasSubstr("\"num_beams\" 4")));
+}
+
+TEST_F(ReadModelConfig, TakesASizeUnderEitherName) {
+  const ModelConfig config =
+      read(R"({"model_type":"gpt2","hidden_size":8,"num_attention_heads":2,"num_hidden_layers":3,)"
+           R"("max_position_embeddings":16,"vocab_size":100})");
+  EXPECT_EQ(config.n_embd, 8U);
+  EXPECT_EQ(config.n_head, 2U);
+  EXPECT_EQ(config.n_layer, 3U);
+  EXPECT_EQ(config.n_positions, 16U);
+  EXPECT_EQ(read(minimal(R"("hidden_size":8,"num_attention_heads":2)")).n_head, 2U);
+}
+
+TEST_F(ReadModelConfig, RefusesTwoNamesOfOneSizeThatDisagree) {
+  for (const auto& [own, other] :
+       std::vector<std::pair<std::string, std::string>>{{"n_embd", "hidden_size"},
+                                                        {"n_head", "num_attention_heads"},
+                                                        {"n_layer", "num_hidden_layers"},
+                                                        {"n_positions", "max_position_embeddings"},
+                                                        {"n_positions", "n_ctx"}}) {
+    EXPECT_THAT(
+        error(minimal("\"" + other + "\":4")),
+        AllOf(HasSubstr("\"" + own + "\" is "), HasSubstr("\"" + other + "\""), HasSubstr("is 4")));
+  }
+}
+
+TEST_F(ReadModelConfig, TakesGpt2sOwnSizesWhereTransformersWould) {
+  const ModelConfig config = read(R"({"model_type":"gpt2"})");
+  EXPECT_EQ(config.parameters(), 124439808U);
+  EXPECT_EQ(config.n_head, 12U);
 }
 
 TEST_F(ReadModelConfig, CountsAnUntiedHeadAmongTheParameters) {
@@ -94,6 +166,31 @@ TEST_F(ReadModelConfig, RefusesByKeyAndValueWhatTheForwardPassDoesNotDo) {
   EXPECT_THAT(error(minimal(R"("reorder_and_upcast_attn":true)")),
               HasSubstr("reorder_and_upcast_attn"));
   EXPECT_THAT(error(minimal(R"("add_cross_attention":true)")), HasSubstr("add_cross_attention"));
+  EXPECT_THAT(error(minimal(R"("is_encoder_decoder":true)")), HasSubstr("is_encoder_decoder"));
+  EXPECT_THAT(error(minimal(R"("pruned_heads":{"0":[1]})")),
+              AllOf(HasSubstr("pruned_heads"), HasSubstr(R"({"0":[1]})")));
+  EXPECT_THAT(error(minimal(R"("quantization_config":{"load_in_8bit":true})")),
+              AllOf(HasSubstr("quantization_config"), HasSubstr("load_in_8bit")));
+  EXPECT_THAT(error(minimal(R"("sliding_window":64)")), HasSubstr("\"sliding_window\" is 64"));
+  EXPECT_THAT(error(minimal(R"("layer_types":["sliding_attention"])")),
+              HasSubstr("\"sliding_attention\""));
+}
+
+TEST_F(ReadModelConfig, TakesSwitchesThatChangeNothing) {
+  read(minimal(R"("pruned_heads":{"0":[]},"quantization_config":null,"sliding_window":null,)"
+               R"("layer_types":["full_attention"],"reorder_and_upcast_attn":null,"n_ctx":16)"));
+}
+
+TEST_F(ReadModelConfig, RefusesANullThatReleasesTakeDifferently) {
+  for (const std::string key : {"tie_word_embeddings", "scale_attn_weights", "activation_function",
+                                "layer_norm_epsilon", "hidden_size"}) {
+    EXPECT_THAT(error(minimal("\"" + key + "\":null")), HasSubstr("\"" + key + "\" is null"));
+  }
+}
+
+TEST_F(ReadModelConfig, NamesAGitLfsPointer) {
+  EXPECT_THAT(error("version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 5\n"),
+              HasSubstr("config.json: a Git LFS pointer"));
 }
 
 TEST_F(ReadModelConfig, RefusesSizesThatAreNone) {
@@ -107,7 +204,8 @@ TEST_F(ReadModelConfig, RefusesSizesThatAreNone) {
     EXPECT_THAT(error(with(bad)), HasSubstr("\"n_embd\"")) << bad;
   }
   EXPECT_THAT(error(with("1e999")), HasSubstr("too large"));
-  EXPECT_THAT(error(with("null")), HasSubstr("\"n_embd\" is missing"));
+  EXPECT_THAT(error(with("null")), HasSubstr("\"n_embd\" is null"));
+  EXPECT_THAT(error(R"({"n_embd":8})"), HasSubstr("\"n_head\" is missing"));
   EXPECT_THAT(error(with("9")), AllOf(HasSubstr("\"n_embd\" is 9"), HasSubstr("\"n_head\" 2")));
 }
 
@@ -115,8 +213,6 @@ TEST_F(ReadModelConfig, RefusesOtherValuesOfTheWrongType) {
   EXPECT_THAT(error(minimal(R"("tie_word_embeddings":1)")), HasSubstr("tie_word_embeddings"));
   EXPECT_THAT(error(minimal(R"("layer_norm_epsilon":"small")")), HasSubstr("layer_norm_epsilon"));
   EXPECT_THAT(error(minimal(R"("layer_norm_epsilon":0)")), HasSubstr("layer_norm_epsilon"));
-  EXPECT_THAT(error(minimal(R"("eos_token_id":100)")), HasSubstr("eos_token_id"));
-  EXPECT_THAT(error(minimal(R"("eos_token_id":-1)")), HasSubstr("eos_token_id"));
   EXPECT_THAT(error(minimal(R"("activation_function":7)")), HasSubstr("activation_function"));
 }
 
@@ -131,7 +227,7 @@ TEST_F(ReadModelConfig, RefusesWhatIsNoConfig) {
 TEST_F(ReadModelConfig, ReadsTheShippedModelsConfig) {
   const ModelConfig config = read_model_config(test::mini_folder() / "config.json");
   EXPECT_EQ(config.vocab_size, 4096U);
-  EXPECT_EQ(config.end_of_text, 0);
+  EXPECT_THAT(config.end_of_text, ElementsAre(0));
 }
 
 }  // namespace

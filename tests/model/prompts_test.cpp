@@ -159,7 +159,7 @@ TEST_F(Prompts, ThatAreNotUtf8AreRefusedWithTheirLine) {
   expect_refused("good\nb\xe9zier\n", "line 2: not UTF-8: invalid at byte 1 of the line");
   expect_refused("\\xff\n", "line 1: not UTF-8: invalid at byte 0 of the prompt");
   expect_refused("\\ud800\n", "line 1: not UTF-8");
-  expect_refused("[\"a\",\n\"\xff\"]", "line 2: not JSON in UTF-8", "mine.json");
+  expect_refused("[\"a\",\n\"\xff\"]", "not JSON at byte", "mine.json");
 }
 
 TEST_F(Prompts, WithBadEscapesAreRefusedWithTheirLine) {
@@ -169,7 +169,11 @@ TEST_F(Prompts, WithBadEscapesAreRefusedWithTheirLine) {
 }
 
 TEST_F(Prompts, OfJsonThatHoldsSomethingElseAreRefused) {
-  expect_refused("[\"a\"", "line 1: not JSON", "mine.json");
+  expect_refused("[\"a\"", "not JSON", "mine.json");
+  expect_refused("[1e999]", "holds a number that is too large", "mine.json");
+  expect_refused(std::string(100'000, '['), "nested deeper", "mine.json");
+  expect_refused(R"([{"ids": [1], "ids": [2]}])", "the key \"ids\" stands there twice",
+                 "mine.json");
   expect_refused("{}", "not a JSON array", "mine.json");
   expect_refused("[\"a\", 3]", "prompt 2: neither", "mine.json");
   expect_refused("[{}]", "prompt 1: an object", "mine.json");
@@ -184,6 +188,40 @@ TEST_F(Prompts, WithIdsOutsideTheVocabularyAreRefused) {
   expect_refused("[[-1]]", "prompt 1: id -1 is outside the vocabulary", "mine.json");
   expect_refused("[[18446744073709551615]]", "prompt 1: id 18446744073709551615 is outside",
                  "mine.json");
+}
+
+TEST_F(Prompts, AsIdsNeedNoTokenizer) {
+  Tokenizer none = Tokenizer::none(usage_error("m/vocab.txt: of another kind", "give ids"));
+  none.fit_to(50257);
+  const std::string ids = write("[[15496, 995], {\"ids\": [50256]}]", "mine.json");
+  const PromptSet set = load_prompts(ids, none, gpt2_sizes());
+  EXPECT_THAT(set.prompts.at(0).ids, ElementsAre(15496, 995));
+  EXPECT_EQ(set.prompts.at(0).text, "[15496][995]");
+  for (const std::string& text : {write("Hello\n"), write("[\"Hello\"]", "text.json")}) {
+    try {
+      load_prompts(text, none, gpt2_sizes());
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kUsage);
+      EXPECT_STREQ(error.what(), "m/vocab.txt: of another kind");
+    }
+  }
+}
+
+TEST_F(Prompts, WithTokensBeyondTheModelAreRefusedAlone) {
+  Tokenizer extended = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
+  extended.fit_to(50256);
+  ModelConfig sizes = gpt2_sizes();
+  sizes.vocab_size = 50256;
+  EXPECT_EQ(load_prompts(write("Hello world\n"), extended, sizes).prompts.size(), 1u);
+  const std::string file = write("Hello\nworld<|endoftext|>\n");
+  try {
+    load_prompts(file, extended, sizes);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr(file + ": line 2: the token \"<|endoftext|>\" has the id 50256"));
+  }
 }
 
 TEST_F(Prompts, ThatDoNotExistAreRefusedWithTheNamesThatDo) {

@@ -42,7 +42,7 @@ json small_tokenizer() {
             {"merges", {"a b", "ab c"}}}},
           {"added_tokens",
            {{{"id", 258}, {"content", "<|endoftext|>"}, {"special", true}, {"normalized", false}},
-            {{"id", 300}, {"content", "<pad pad>"}, {"lstrip", false}, {"normalized", true}}}}};
+            {{"id", 259}, {"content", "<pad pad>"}, {"lstrip", false}, {"normalized", true}}}}};
 }
 
 class TokenizerFiles : public ::testing::Test {
@@ -82,7 +82,7 @@ TEST_F(TokenizerFiles, ReadsVocabularyAndMerges) {
 
 TEST_F(TokenizerFiles, ReadsAddedTokensBesideThem) {
   write("vocab.json", small_vocabulary().dump());
-  write("merges.txt", "a b\nab c");
+  write("merges.txt", "#version: 0.2\na b\nab c\n");
   write("added_tokens.json", R"({"<x>": 259, "<xy>z": 260, "<x": 261})");
   EXPECT_THAT(read().encode("<x><xy>z<xy>"), ElementsAre(259, 260, 261, 'y', '>'));
   EXPECT_THAT(read().encode("<|endoftext|>"), ElementsAre(258));
@@ -92,12 +92,12 @@ TEST_F(TokenizerFiles, ReadsAddedTokensBesideThem) {
 TEST_F(TokenizerFiles, ReadsATokenizerJsonWithMergesAsTextOrPairs) {
   json file = small_tokenizer();
   write("tokenizer.json", file.dump());
-  EXPECT_THAT(read().encode("abc<pad pad><|endoftext|>"), ElementsAre(257, 300, 258));
-  EXPECT_EQ(read().token_bytes(300), "<pad pad>");
-  EXPECT_THROW(read().token_bytes(299), Error);
+  EXPECT_THAT(read().encode("abc<pad pad><|endoftext|>"), ElementsAre(257, 259, 258));
+  EXPECT_EQ(read().token_bytes(259), "<pad pad>");
+  EXPECT_THROW(read().token_bytes(260), Error);
   file["model"]["merges"] = json::parse(R"([["a", "b"], ["ab", "c"]])");
   write("tokenizer.json", file.dump());
-  EXPECT_THAT(read().encode("abc<pad pad>ab"), ElementsAre(257, 300, 256));
+  EXPECT_THAT(read().encode("abc<pad pad>ab"), ElementsAre(257, 259, 256));
 }
 
 TEST_F(TokenizerFiles, PrefersTokenizerJsonWhichHasWhatWasAddedLater) {
@@ -129,7 +129,14 @@ TEST_F(TokenizerFiles, RefusesBadVocabularies) {
   expect_two_files_refused(with("ab", 257), "", "vocab.json", "the id 257 belongs to two tokens");
   json tokens = small_vocabulary();
   tokens.erase("q");
-  expect_two_files_refused(tokens, "", "vocab.json", "byte 0x71 has no token");
+  write("vocab.json", tokens.dump());
+  EXPECT_THAT(read().encode("ab"), ElementsAre('a', 'b'));
+  try {
+    read().encode("aqb");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no token for the byte 0x71"));
+  }
 }
 
 TEST_F(TokenizerFiles, RefusesBadMergesAndNamesTheLine) {
@@ -149,18 +156,15 @@ TEST_F(TokenizerFiles, RefusesTokenizersOfAnotherKind) {
     write("tokenizer.json", file.dump());
     expect_refused("tokenizer.json", words);
   };
-  refuse([](json& file) { file["pre_tokenizer"]["add_prefix_space"] = true; }, "add_prefix_space");
-  refuse([](json& file) { file["pre_tokenizer"].erase("add_prefix_space"); }, "add_prefix_space");
-  refuse([](json& file) { file["pre_tokenizer"]["use_regex"] = false; }, "use_regex");
   refuse([](json& file) { file["pre_tokenizer"]["type"] = "Metaspace"; }, "pre_tokenizer");
   refuse([](json& file) { file["pre_tokenizer"] = nullptr; }, "pre_tokenizer");
-  refuse([](json& file) { file["normalizer"] = {{"type", "NFC"}}; }, "normalizer");
+  refuse([](json& file) { file["normalizer"] = {{"type", "Precompiled"}}; }, "Precompiled");
+  refuse([](json& file) { file["normalizer"] = "NFC"; }, "normalizer has no type");
+  refuse([](json& file) { file["post_processor"]["type"] = "Whatever"; }, "Whatever");
   refuse([](json& file) { file["post_processor"]["type"] = "TemplateProcessing"; },
-         "post_processor");
+         "post_processor.single");
   refuse([](json& file) { file["model"]["type"] = "WordPiece"; }, "model.type");
   refuse([](json& file) { file["model"]["dropout"] = 0.1; }, "model.dropout");
-  refuse([](json& file) { file["model"]["byte_fallback"] = true; }, "model.byte_fallback");
-  refuse([](json& file) { file["model"]["ignore_merges"] = true; }, "model.ignore_merges");
   refuse([](json& file) { file["model"]["continuing_subword_prefix"] = "##"; }, "prefix");
   refuse([](json& file) { file["model"]["end_of_word_suffix"] = "</w>"; }, "suffix");
   refuse([](json& file) { file["model"].erase("vocab"); }, "no tokens");
@@ -168,11 +172,66 @@ TEST_F(TokenizerFiles, RefusesTokenizersOfAnotherKind) {
   refuse([](json& file) { file["model"]["merges"] = {"a b", 7}; }, "merge 2");
   refuse([](json& file) { file.erase("model"); }, "no model");
   refuse([](json& file) { file = json::array(); }, "no model");
-  refuse([](json& file) { file["added_tokens"][1]["lstrip"] = true; }, "lstrip");
-  refuse([](json& file) { file["added_tokens"][1]["id"] = 256; }, "256");
-  refuse([](json& file) { file["added_tokens"][0]["id"] = 301; }, "258 in the vocabulary");
-  refuse([](json& file) { file["added_tokens"][1]["content"] = ""; }, "empty");
+  refuse([](json& file) { file["added_tokens"][1]["lstrip"] = 3; }, "lstrip");
+  refuse([](json& file) { file["added_tokens"][1]["content"] = ""; }, "is no token");
   refuse([](json& file) { file["added_tokens"][1] = 3; }, "added_tokens");
+}
+
+TEST_F(TokenizerFiles, GivesIdsAsTransformersDoesAndWarnsOfOthersInAFile) {
+  json file = small_tokenizer();
+  file["added_tokens"][1]["id"] = 300;
+  write("tokenizer.json", file.dump());
+  EXPECT_THAT(read().encode("<pad pad>"), ElementsAre(259));
+  EXPECT_THAT(read().warnings(),
+              ::testing::ElementsAre(
+                  HasSubstr("\"<pad pad>\" has the id 300, but transformers gives it 259")));
+}
+
+TEST_F(TokenizerFiles, KnowsNormalisersWhereTheyNeedNoTable) {
+  json file = small_tokenizer();
+  const auto ids = [&](const json& normalizer, const std::string& text) {
+    file["normalizer"] = normalizer;
+    write("tokenizer.json", file.dump());
+    return read().decode(read().encode(text));
+  };
+  EXPECT_EQ(ids({{"type", "Lowercase"}}, "ABÀÞ×ß é"), "abàþ×ß é");
+  EXPECT_EQ(ids({{"type", "NFC"}}, "\u02ff é"), "\u02ff é");
+  for (const char* type : {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"}) {
+    try {
+      ids({{"type", type}}, "ab e\u0301");
+      FAIL() << type;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(std::string(type) + " isn't known here for U+0301"));
+    }
+  }
+}
+
+TEST_F(TokenizerFiles, NamesATokenizerOfAnotherKind) {
+  write("tokenizer.model", "");
+  expect_refused("tokenizer.model", "a tokenizer of another kind");
+  write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer"})");
+  write("vocab.json", small_vocabulary().dump());
+  write("merges.txt", "#version: 0.2\n");
+  expect_refused("tokenizer_config.json", "tokenizer_class is \"LlamaTokenizer\"");
+}
+
+TEST_F(TokenizerFiles, TakesLittleMemoryForAHighId) {
+  json tokens = small_vocabulary();
+  tokens["high"] = (1 << 24) - 1;
+  write("vocab.json", tokens.dump());
+  write("merges.txt", "#version: 0.2\n");
+  EXPECT_EQ(read().size(), std::size_t{1} << 24);
+  EXPECT_EQ(read().token_bytes((1 << 24) - 1), "high");
+}
+
+TEST_F(TokenizerFiles, RefusesAKeyThatStandsTwiceAndWhatIsNestedDeep) {
+  write("merges.txt", "#version: 0.2\n");
+  write("vocab.json", R"({"a": 1, "a": 2})");
+  expect_refused("vocab.json", "stands there twice");
+  write("vocab.json", std::string(100'000, '['));
+  expect_refused("vocab.json", "nested deeper");
+  write("vocab.json", R"({"a": 1e999})");
+  expect_refused("vocab.json", "a number that is too large");
 }
 
 }  // namespace

@@ -123,13 +123,41 @@ TEST(Tokenizer, FindsManyEndOfTextMarkersInLinearTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
-TEST(Tokenizer, PadsWithIdsThatStandForNoBytes) {
+TEST(Tokenizer, FitsAModelWithMoreIds) {
   Tokenizer tokenizer = Tokenizer::from_folder(test::mini_folder());
-  tokenizer.pad_to(4100);
+  tokenizer.fit_to(4100);
   EXPECT_EQ(tokenizer.size(), 4100u);
   EXPECT_EQ(tokenizer.token_bytes(4099), "");
-  tokenizer.pad_to(10);
-  EXPECT_EQ(tokenizer.size(), 4100u);
+  EXPECT_THROW(tokenizer.token_bytes(4100), Error);
+}
+
+TEST(Tokenizer, RefusesOnlyTextsWithTokensBeyondTheModel) {
+  Tokenizer tokenizer = Tokenizer::from_folder(test::gpt2_vocabulary_folder());
+  tokenizer.fit_to(50256);
+  EXPECT_THAT(tokenizer.encode("Hello world"), ElementsAre(15496, 995));
+  try {
+    tokenizer.encode("Hello<|endoftext|>");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUsage);
+    EXPECT_STREQ(error.what(),
+                 "the token \"<|endoftext|>\" has the id 50256, but the model's ids go from 0 to "
+                 "50255");
+  }
+}
+
+TEST(Tokenizer, ThatIsNoneShowsIdsAndSaysWhyTextsCannotBe) {
+  Tokenizer tokenizer = Tokenizer::none(usage_error("vocab.txt: of another kind", "give ids"));
+  tokenizer.fit_to(100);
+  EXPECT_EQ(tokenizer.decode({5, 99}), "[5][99]");
+  EXPECT_THROW(tokenizer.token_bytes(100), Error);
+  ASSERT_NE(tokenizer.why_none(), nullptr);
+  try {
+    tokenizer.encode("a");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "vocab.txt: of another kind");
+  }
 }
 
 }  // namespace

@@ -150,13 +150,35 @@ TEST_F(TorchFile, TakesParametersSizesAndOldTensors) {
 }
 
 TEST_F(TorchFile, FindsANestedStateDict) {
-  for (const char* name : {"state_dict", "model"}) {
+  for (const char* name : {"state_dict", "model", "model_state_dict", "module"}) {
     Writer w;
     w.empty_dict().mark().text("epoch").integer(3).text(name).empty_dict().mark().text("t");
     tensor(storage(2), 0, {2}, {1})(w);
     write_legacy(w.set_items().set_items().finish(), {1, 2});
     EXPECT_THAT(read_one(), ElementsAre(1, 2));
   }
+}
+
+TEST_F(TorchFile, FindsANestedStateDictBesideATensor) {
+  Writer w;
+  w.empty_dict().mark().text("best_val_loss");
+  tensor(storage(2), 1, {}, {})(w);
+  w.text("model").empty_dict().mark().text("t");
+  tensor(storage(2), 0, {2}, {1})(w);
+  write_legacy(w.set_items().set_items().finish(), {1, 2});
+  EXPECT_THAT(read_one(), ElementsAre(1, 2));
+}
+
+TEST_F(TorchFile, RefusesTwoNestedStateDictsByName) {
+  Writer w;
+  w.empty_dict().mark();
+  for (const char* name : {"model", "state_dict"}) {
+    w.text(name).empty_dict().mark().text("t");
+    tensor(storage(2), 0, {2}, {1})(w);
+    w.set_items();
+  }
+  EXPECT_THAT(legacy_error(w.set_items().finish()),
+              HasSubstr("two state dicts, \"model\" and \"state_dict\""));
 }
 
 TEST_F(TorchFile, RefusesWhatHoldsNoStateDict) {
@@ -254,8 +276,6 @@ TEST_F(TorchFile, RefusesOtherFiles) {
   EXPECT_THAT(error(), HasSubstr("neither safetensors nor"));
   write_file(file_, "");
   EXPECT_THAT(error(), HasSubstr("neither safetensors nor"));
-  write_file(file_, "version https://git-lfs.github.com/spec/v1\n");
-  EXPECT_THAT(error(), HasSubstr("Git LFS pointer"));
 }
 
 class TorchZip : public TorchFile {

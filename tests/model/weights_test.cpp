@@ -15,19 +15,25 @@ namespace drift {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class CanonicalWeights : public ::testing::Test {
  protected:
-  std::string convert(const std::vector<test::TestTensor>& tensors,
-                      test::WriteCheckpoint write = write_safetensors) {
+  CheckpointFacts facts(const std::vector<test::TestTensor>& tensors,
+                        HeadChoice choice = HeadChoice::kConfig,
+                        test::WriteCheckpoint write = write_safetensors) {
     const bool safetensors = write == &write_safetensors;
     fs::remove(source_ / "pytorch_model.bin");
     fs::remove(source_ / "model.safetensors");
     fs::create_directories(source_);
     test::write_checkpoint(
         write, source_ / (safetensors ? "model.safetensors" : "pytorch_model.bin"), tensors);
-    return write_canonical_weights(source_, config_, target_);
+    return write_canonical_weights(source_, config_, target_, choice);
+  }
+  std::string convert(const std::vector<test::TestTensor>& tensors,
+                      test::WriteCheckpoint write = write_safetensors) {
+    return facts(tensors, HeadChoice::kConfig, write).dtype;
   }
   std::string error(const std::vector<test::TestTensor>& tensors) {
     std::string what = test::usage_error_of([&] { convert(tensors); });
@@ -121,11 +127,34 @@ TEST_F(CanonicalWeights, RaiseHalfPrecisionExactly) {
 TEST_F(CanonicalWeights, LeaveMasksOut) {
   convert(tensors_);
   const std::string expected = read_file(target_);
-  tensors_.push_back({{"h.0.attn.bias", Dtype::kBool, {1, 1, 2, 2}}, std::string(4, '\1')});
+  tensors_.push_back({{"h.0.attn.bias", Dtype::kBool, {1, 1, 2, 2}}, std::string("\1\0\1\1", 4)});
+  tensors_.push_back(
+      {{"h.1.attn.bias", Dtype::kFloat32, {1, 1, 2, 2}}, test::bytes_of<float>({1, 0, 1, 1})});
   tensors_.push_back(
       {{"transformer.h.1.attn.masked_bias", Dtype::kFloat32, {}}, test::bytes_of<float>({-1e4F})});
   EXPECT_EQ(convert(tensors_), "float32");
   EXPECT_EQ(read_file(target_), expected);
+}
+
+TEST_F(CanonicalWeights, RefuseAMaskThatIsNotCausal) {
+  const auto refused = [&](const test::TestTensor& mask) {
+    auto with = tensors_;
+    with.push_back(mask);
+    return error(with);
+  };
+  EXPECT_THAT(refused({{"h.0.attn.bias", Dtype::kUint8, {1, 1, 2, 2}}, std::string(4, '\1')}),
+              AllOf(HasSubstr("\"h.0.attn.bias\" is not GPT-2's causal mask"),
+                    HasSubstr("it is 1 at [0, 0, 0, 1]")));
+  EXPECT_THAT(refused({{"h.0.attn.bias", Dtype::kBool, {1, 1, 2, 2}}, std::string("\1\0\0\1", 4)}),
+              HasSubstr("it is 0 at [0, 0, 1, 0]"));
+  EXPECT_THAT(refused({{"h.0.attn.bias", Dtype::kBool, {1, 1, 1, 2}}, std::string("\1\0", 2)}),
+              HasSubstr("[1, 1, 1, 2]"));
+  EXPECT_THAT(refused({{"h.0.attn.bias", Dtype::kInt16, {1, 1}}, std::string("\1\0", 2)}),
+              HasSubstr("it is int16"));
+  EXPECT_THAT(refused({{"h.0.attn.bias", Dtype::kBool, {1}}, std::string("\1", 1)}),
+              HasSubstr("it has shape [1]"));
+  EXPECT_THAT(refused({{"h.0.attn.masked_bias", Dtype::kFloat32, {}}, test::bytes_of<float>({-1})}),
+              HasSubstr("it is -1"));
 }
 
 TEST_F(CanonicalWeights, AHeadEqualToTheEmbeddingIsTied) {
@@ -135,13 +164,114 @@ TEST_F(CanonicalWeights, AHeadEqualToTheEmbeddingIsTied) {
   EXPECT_EQ(header().flags & weights::kTied, weights::kTied);
 }
 
-TEST_F(CanonicalWeights, AHeadOfItsOwnIsKept) {
+TEST_F(CanonicalWeights, AHeadOfItsOwnIsKeptWhereConfigSaysSo) {
+  config_.tied = false;
   add_head(embedding_value() + 1);
   convert(tensors_, write_torch_zip);
   EXPECT_FALSE(config_.tied);
   EXPECT_EQ(header().flags & weights::kTied, 0U);
   EXPECT_EQ(weights::tensor_list(header()).back().name, "lm_head.weight");
   EXPECT_TRUE(read_file(target_).ends_with(tensors_.back().bytes));
+}
+
+TEST_F(CanonicalWeights, AHeadThatDiffersFromATiedEmbeddingIsCountedAndLeftOut) {
+  convert(tensors_);
+  const std::string tied = read_file(target_);
+  add_head(embedding_value() + 1);
+  const CheckpointFacts found = facts(tensors_);
+  EXPECT_TRUE(config_.tied);
+  EXPECT_EQ(read_file(target_), tied);
+  EXPECT_EQ(found.head.differing, 1U);
+  EXPECT_EQ(found.head.elements, 80U);
+}
+
+TEST_F(CanonicalWeights, TheChoiceDecidesWhichHeadIsRun) {
+  add_head(embedding_value() + 1);
+  facts(tensors_, HeadChoice::kStored);
+  EXPECT_FALSE(config_.tied);
+  EXPECT_TRUE(read_file(target_).ends_with(tensors_.back().bytes));
+  facts(tensors_, HeadChoice::kTied);  // config_ says untied by now
+  EXPECT_TRUE(config_.tied);
+  EXPECT_EQ(header().flags & weights::kTied, weights::kTied);
+}
+
+TEST_F(CanonicalWeights, AStoredHeadThatIsAskedForMustBeThere) {
+  EXPECT_THAT(test::usage_error_of([&] { facts(tensors_, HeadChoice::kStored); }),
+              AllOf(HasSubstr("lm_head.weight"), HasSubstr("--output-head stored")));
+  config_.tied = false;
+  facts(tensors_, HeadChoice::kTied);
+  EXPECT_TRUE(config_.tied) << "no head is needed";
+}
+
+TEST_F(CanonicalWeights, AreTheSameBytesUnderEveryPrefix) {
+  convert(tensors_);
+  const std::string expected = read_file(target_);
+  for (const std::string prefix :
+       {"module.", "model.", "_orig_mod.", "module._orig_mod.transformer.", "model.transformer.",
+        "_orig_mod.module.model.transformer.", "_fsdp_wrapped_module.transformer."}) {
+    auto renamed = tensors_;
+    for (auto& tensor : renamed) {
+      tensor.info.name = prefix + tensor.info.name;
+    }
+    test::find(renamed, prefix + "h.1.ln_1.weight").info.name =
+        prefix + "h.1._orig_mod.ln_1.weight";
+    convert(renamed, write_torch_zip);
+    EXPECT_EQ(read_file(target_), expected) << prefix;
+  }
+}
+
+TEST_F(CanonicalWeights, NameThePrefixUnderWhichAMissingTensorWouldBe) {
+  for (auto& tensor : tensors_) {
+    tensor.info.name = "model.backbone." + tensor.info.name;
+  }
+  EXPECT_THAT(error(tensors_),
+              AllOf(HasSubstr("tensor \"wte.weight\" is missing"),
+                    HasSubstr("\"model.backbone.wte.weight\""), HasSubstr("\"backbone.\"")));
+}
+
+TEST_F(CanonicalWeights, LeaveTheHeadsOfOtherTasksOutByName) {
+  convert(tensors_);
+  const std::string expected = read_file(target_);
+  for (const char* name : {"v_head.summary.weight", "v_head.summary.bias", "score.weight",
+                           "multiple_choice_head.summary.bias"}) {
+    tensors_.push_back({{name, Dtype::kInt8, {2}}, std::string(2, '\0')});
+  }
+  EXPECT_THAT(facts(tensors_).other_heads, ElementsAre("multiple_choice_head", "score", "v_head"));
+  EXPECT_EQ(read_file(target_), expected);
+  tensors_.push_back({{"h.0.v_head.weight", Dtype::kFloat32, {1}}, std::string(4, '\0')});
+  EXPECT_THAT(test::usage_error_of([&] { convert(tensors_); }), HasSubstr("is no part of"));
+}
+
+TEST_F(CanonicalWeights, NameWeightsThatAreStoredTransposed) {
+  test::find(tensors_, "h.0.attn.c_attn.weight").info.shape = {24, 8};
+  EXPECT_THAT(error(tensors_),
+              AllOf(HasSubstr("h.0.attn.c_attn.weight"), HasSubstr("stored transposed"),
+                    HasSubstr("[24, 8]"), HasSubstr("[8, 24]")));
+}
+
+TEST_F(CanonicalWeights, SayThatNoBiasIsThere) {
+  std::erase_if(tensors_, [](const auto& tensor) { return tensor.info.name.ends_with(".bias"); });
+  EXPECT_THAT(error(tensors_), HasSubstr("\"h.0.ln_1.bias\" is missing, and so is every other"));
+}
+
+TEST_F(CanonicalWeights, SayThatTheEmbeddingMayStandUnderTheHeadsName) {
+  add_head(0);
+  tensors_.erase(tensors_.begin());
+  EXPECT_THAT(error(tensors_), AllOf(HasSubstr("\"wte.weight\" is missing"),
+                                     HasSubstr("\"lm_head.weight\" is there")));
+}
+
+TEST_F(CanonicalWeights, NameAGitLfsPointerWhateverItIsCalled) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 548118077\n";
+  fs::create_directories(source_);
+  for (const char* name :
+       {"model.safetensors", "pytorch_model.bin", "weights.pt", "model.safetensors.index.json"}) {
+    write_file(source_ / name, pointer);
+    EXPECT_THAT(
+        test::usage_error_of([&] { write_canonical_weights(source_ / name, config_, target_); }),
+        AllOf(HasSubstr(name), HasSubstr("a Git LFS pointer")));
+  }
 }
 
 TEST_F(CanonicalWeights, AnUntiedConfigNeedsAHead) {
@@ -221,7 +351,7 @@ TEST_F(CanonicalWeights, AFolderWithoutWeightsIsAnError) {
 
 TEST_F(CanonicalWeights, ComeFromTheShippedModel) {
   ModelConfig config = read_model_config(test::mini_folder() / "config.json");
-  EXPECT_EQ(write_canonical_weights(test::mini_folder(), config, target_), "float16");
+  EXPECT_EQ(write_canonical_weights(test::mini_folder(), config, target_).dtype, "float16");
   EXPECT_TRUE(config.tied);
 }
 

@@ -65,6 +65,18 @@ TEST(BisectTable, MarksTheBuildsThatAChangeCameWith) {
   EXPECT_THAT(table, Not(HasSubstr("\x1b[31m1.11.0\x1b[0m")));
 }
 
+TEST(BisectTable, SaysNothingOfTheAttentionOfAnOperationByItself) {
+  Report report = bisect_report();
+  report.bisect->operation = "softmax";
+  report.settings.modes = {"operation"};
+  for (BuildRecord& build : report.builds) {
+    build.torch = "2.8.0";
+  }
+  const std::string table = table_of(report);
+  EXPECT_THAT(table, HasSubstr("does it reach the tokens of a model?\n"));
+  EXPECT_THAT(table, Not(HasSubstr("attention")));
+}
+
 TEST(BisectVerdict, NamesEveryChangeAndWhatIsProved) {
   const Verdict verdict = bisect_verdict(bisect_report());
   EXPECT_EQ(verdict.headline, "the bits change 2 times: with 1.12.0; with one of 1.13.0, 1.13.1");

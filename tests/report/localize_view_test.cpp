@@ -26,8 +26,19 @@ TEST(LocalizeTable, FollowsTheChangeDownTheNetwork) {
 
 TEST(LocalizeTable, NamesWhatChangedByItself) {
   EXPECT_THAT(table_of(localize_report()),
-              HasSubstr("  attn.softmax  in each of 2 blocks  block.0.attn.softmax  [1, 2, 1, 9]"
-                        "  2.50e-08       12\n"));
+              HasSubstr("shape         max |Δ| on A's inputs  max ULP  in B's own pass  max ULP\n"
+                        "  attn.softmax  in each of 2 blocks  block.0.attn.softmax  [1, 2, 1, 9]  "
+                        "             3.12e-09        3         2.50e-08       12\n"));
+}
+
+TEST(LocalizeTable, OfAnOlderReportHasNoChangeOnEqualInputs) {
+  Report report = localize_report();
+  for (LocalizedOperation& operation : report.localize->operations) {
+    operation.own_change.reset();
+  }
+  EXPECT_THAT(table_of(report),
+              HasSubstr("[1, 2, 1, 9]  "
+                        "                    –        –         2.50e-08       12\n"));
 }
 
 TEST(LocalizeTable, SaysWhatHappensToTheFunctionByItself) {

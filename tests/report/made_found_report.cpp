@@ -44,6 +44,9 @@ LocalizedOperation localized_operation(const std::string& name, bool same, std::
   operation.same = same;
   operation.inputs_same = same || (own == true && name.starts_with("block.0."));
   operation.own = own;
+  if (own == true) {
+    operation.own_change = OwnChange{max_abs / 8, 3};
+  }
   if (!same) {
     operation.max_abs_diff = max_abs;
     operation.mean_abs_diff = max_abs / 4;
@@ -188,6 +191,7 @@ Report sweep_report() {
   threads.other_kernels = pair;
   threads.first_token_change = SweepTokenChange{pair, "greedy", 2, 3, 10, 11};
   threads.known = "split sums";
+  threads.notes = {"a manual: it shares work out"};
   SweepKnob& variable = s.knobs[1];
   variable.name = "MKL_CBWR";
   variable.values = {"", "AUTO", "AVX", "SSE2"};
@@ -196,6 +200,7 @@ Report sweep_report() {
   variable.known = "pin paths";
   s.knobs[2].name = "cache";
   s.knobs[2].values = {"on", "off"};
+  s.knobs[2].idle = SweepIdle{1, "no step follows another"};
   s.cells[0].rescore = SweepRescore{120, 0, 0.001, 1e-6, 1e-5, {}, {}};
   s.cells[1].rescore = SweepRescore{
       120, 31, 0.001, 2e-6, 4.5, {{"greedy", 2, 5, 30, {}, {}}, {"greedy", 4, 7, 1, 3, 6}}, {}};
@@ -255,6 +260,7 @@ Report rescore_report() {
   r.requests[3].first_outlier = 4;
   r.non_finite = 1;
   r.not_chosen = 3;
+  r.noise = RescoreNoise{1e-6, 2e-6, "float32", 9.5e-7, 1e-3, 1e-3};
   r.spread = {{"all", 16, 4, 1e-6, 2.75, 2.75},
               {"early", 8, 1, 1e-6, 2.75, 2.75},
               {"late", 8, 3, 1e-6, 2.75, 2.75}};
@@ -310,13 +316,23 @@ Report study_report() {
   g.median_last = 5.5;
   g.loop_share = 0.625;
   g.histogram = {{0.01, 1}, {{1, 50, {0, 4000, 6000}}, {51, 100, {3, 0, 9997}}}};
-  s.flips = {{0, 1, {20000, 19000, 0, 3e-5, 368, 0.08, 0.23, {4, 2.5, 6.25}}},
-             {1, 3, {20000, 0, 0, 0, 368, 0.08, 0.23, {0, {}, {}}}}};
+  s.flips = {{0,
+              1,
+              {20000,
+               19000,
+               0,
+               3e-5,
+               368,
+               0.08,
+               0.23,
+               {4, 2.5, 6.25},
+               FlipBasis{500.5, 367, 3.75, 4.5, 4.25, "given"}}},
+             {1, 3, {20000, 0, 0, 0, 368, 0.08, 0.23, {0, {}, {}}, {}}}};
   StudySampled& d = s.sampled.emplace();
   d.prompts = 200;
   d.steps = 20000;
   d.loop_share = 0.01;
-  d.argmax = {20000, 19500, 1, 3e-5, 368, 0.02, 0.9, {14, 11, 18}};
+  d.argmax = {20000, 19500, 1, 3e-5, 368, 0.02, 0.9, {14, 11, 18}, {}};
   d.mean_total_variation = 5e-6;
   d.draws = {8, 7, 9};
   d.same_draws = 20000;

@@ -125,6 +125,9 @@ Report made_report() {
   report.builds[1].knobs = {{"ATEN_CPU_CAPABILITY", "avx2"}};
   report.builds[1].blas_threads.reset();
   report.builds[1].repeatable.reset();
+  report.builds[1].peak_address_bytes = 987654321;
+  report.builds[1].doubtful_settings = {
+      {"ONEDNN_MAX_CPU_ISA", "AVX2", "unknown", "oneDNN doesn't say"}};
   report.builds[1].log = "a warning \x1b[31m and a stray byte \xff and \\x41\n";
   for (const char* mode : {"greedy", "sample"}) {
     for (std::uint32_t prompt = 1; prompt <= 2; ++prompt) {

@@ -74,6 +74,39 @@ TEST_F(ReportJson, SaysHowManyPromptsRanTogether) {
               HasSubstr("/settings/batch: 0 where counting begins at 1"));
 }
 
+TEST_F(ReportJson, SaysWhichOutputHeadWasRun) {
+  EXPECT_THAT(report_json(made_report()), ::testing::Not(HasSubstr("output_head")))
+      << "reports of earlier releases don't say";
+  Report report = made_report();
+  report.model.output_head = "stored";
+  report.model.output_head_asked = true;
+  report.model.head_differing = 80;
+  report.model.warnings = {"the head differs"};
+  const std::string json = report_json(report);
+  const ModelRecord back = read(json).model;
+  EXPECT_EQ(back.output_head, "stored");
+  EXPECT_TRUE(back.output_head_asked);
+  EXPECT_EQ(back.head_differing, 80U);
+  EXPECT_EQ(back.warnings, report.model.warnings);
+  EXPECT_EQ(report_json(read(json)), json);
+  EXPECT_THAT(refusal_with("\"output_head\":\"stored\"", "\"output_head\":\"other\"", report),
+              HasSubstr("/model/output_head: unknown value \"other\""));
+}
+
+TEST_F(ReportJson, SaysWhichAttentionWhereItIsNotTheEagerOneOfBefore) {
+  Report report = identical_report();
+  EXPECT_THAT(report_json(report), ::testing::Not(HasSubstr("\"attention")));
+  const SideAttention sdpa{Attention::kSdpa, ScoreScale::kDivide, "auto: why", "4.57.1"};
+  const SideAttention multiplied{Attention::kEager, ScoreScale::kMultiply, "--attention", {}};
+  report.builds[0].attention = sdpa;
+  report.builds[1].attention = multiplied;
+  const Report again = read(report_json(report));
+  EXPECT_EQ(again.builds[0].attention, sdpa);
+  EXPECT_EQ(again.builds[1].attention, multiplied);
+  EXPECT_THAT(refusal_with("\"sdpa\"", "\"flash\"", report),
+              HasSubstr("/builds/0/attention: unknown value \"flash\""));
+}
+
 TEST_F(ReportJson, WritesToAFileWhatItGivesAsText) {
   write_report(made_report(), path_);
   EXPECT_EQ(read_file(path_), report_json(made_report()));
@@ -112,6 +145,7 @@ TEST_F(ReportJson, OpensReportsOfTheFirstSchemaForEver) {
   EXPECT_EQ(report.runs[0].steps.size(), 3U);
   EXPECT_EQ(report.runs[0].steps[0].top.size(), 4U);
   EXPECT_EQ(report.builds[1].torch, "1.13.1+cu117");
+  EXPECT_EQ(report.builds[1].attention, SideAttention{}) << "there was no other";
   EXPECT_EQ(report.summary.verdict, "same_tokens");
   EXPECT_TRUE(report.gates.empty());
   EXPECT_FALSE(report.logits);
@@ -147,6 +181,9 @@ TEST_F(ReportJson, ReadsBackWhatWasWritten) {
   const Report back = read(report_json(report));
   ASSERT_EQ(back.runs.size(), report.runs.size());
   EXPECT_EQ(back.builds[1].log, report.builds[1].log);
+  EXPECT_EQ(back.builds[1].peak_address_bytes, 987654321U);
+  EXPECT_EQ(back.builds[1].doubtful_settings.at(0).answer, "oneDNN doesn't say");
+  EXPECT_TRUE(back.builds[0].doubtful_settings.empty());
   EXPECT_EQ(back.builds[1].knobs, report.builds[1].knobs);
   EXPECT_EQ(back.builds[0].blas_threads, 1U);
   EXPECT_EQ(back.builds[0].blas_dispatch, "avx2");
@@ -307,6 +344,56 @@ TEST_F(ReportJson, RefusesUnknownNames) {
   EXPECT_THAT(refusal_with("\"10\":", "\"010\":"), HasSubstr("/tokens/010: not a token's id"));
 }
 
+TEST_F(ReportJson, RefusesModesThatThereAreNot) {
+  Report report = made_report();
+  for (const std::string mode : {"greedy; touch x #", "greedy\x1b[2J", ""}) {
+    report.settings.modes = {"greedy", mode};
+    EXPECT_THAT(refusal(report_json(report)), HasSubstr("/settings/modes/1: no such mode"));
+  }
+}
+
+TEST_F(ReportJson, RefusesAVerdictThatItsPromptsDoNotGive) {
+  Report report = made_report();
+  ASSERT_EQ(report.summary.verdict, "diverged");
+  report.summary.verdict = "identical";
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/summary/verdict: \"identical\", but by its prompts it is \"diverged\""));
+  report = made_report();
+  report.by_mode[0].second.verdict = "identical";
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/summary/by_mode/greedy/verdict: \"identical\""));
+}
+
+TEST_F(ReportJson, RefusesABisectionOfNothing) {
+  Report report = bisect_report();
+  report.bisect->candidates.clear();
+  EXPECT_THAT(refusal(report_json(report)), HasSubstr("/bisect/candidates: empty"));
+}
+
+TEST_F(ReportJson, RefusesASweepWithoutValuesOrThatDoesNotSayHowItRan) {
+  Report report = sweep_report();
+  report.sweep->knobs[0].values.clear();
+  EXPECT_THAT(refusal(report_json(report)), HasSubstr("/sweep/knobs/0/values: empty"));
+  report = sweep_report();
+  ASSERT_EQ(report.sweep->cells[0].state, "ran");
+  report.sweep->cells[0].ran_as.reset();
+  EXPECT_THAT(refusal(report_json(report)),
+              HasSubstr("/sweep/cells/0/ran_as: null, though the cell ran"));
+}
+
+TEST_F(ReportJson, RefusesARequestWhoseFirstOutlierIsAnother) {
+  for (const std::uint32_t step : {0U, 1U, 999999U}) {
+    Report report = rescore_report();
+    auto& requests = report.rescore->requests;
+    const auto sound = std::find_if(requests.begin(), requests.end(),
+                                    [](const auto& request) { return !request.first_outlier; });
+    ASSERT_NE(sound, requests.end());
+    sound->first_outlier = step;
+    EXPECT_THAT(refusal(report_json(report)),
+                HasSubstr("/first_outlier: not the first of its scored tokens"));
+  }
+}
+
 TEST_F(ReportJson, RefusesABisectionThatContradictsItself) {
   const Report report = bisect_report();
   EXPECT_THAT(refusal_with("\"class\":2", "\"class\":3", report),
@@ -392,6 +479,21 @@ TEST_F(ReportJson, ReadsWhatRescoringFound) {
   EXPECT_TRUE(std::isnan(back.rescore->outliers[3].logprob_prefill));
   EXPECT_EQ(back.rescore->requests[1].answers->prompt, 3U);
   EXPECT_EQ(back.rescore->spread[2].outliers, 3U);
+  ASSERT_TRUE(back.rescore->noise);
+  EXPECT_EQ(back.rescore->noise->own, 2e-6);
+  EXPECT_FALSE(back.rescore->rule);
+}
+
+TEST_F(ReportJson, ReadsTheRuleOfAFileAndReportsWithoutNoise) {
+  Report report = rescore_report();
+  report.rescore->noise.reset();
+  const LogprobRule rule{.temperature = 0.7, .top_k = 20, .top_p = 0.9};
+  report.rescore->rule = RescoreRule{rule, false, 8, 16, 1e-6, 2e-6};
+  const Report back = read(report_json(report));
+  EXPECT_FALSE(back.rescore->noise);
+  ASSERT_TRUE(back.rescore->rule);
+  EXPECT_EQ(back.rescore->rule->rule, rule);
+  EXPECT_EQ(back.rescore->rule->fitted, 8U);
 }
 
 TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
@@ -404,6 +506,12 @@ TEST_F(ReportJson, RefusesARescoreThatContradictsItself) {
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
   EXPECT_THAT(refusal_with("\"limit\":0.001", "\"limit\":1e-7", report),
               HasSubstr("/rescore/outliers: not the scored tokens above the limit"));
+  EXPECT_THAT(refusal_with("\"first_outlier\":null", "\"first_outlier\":0", report),
+              HasSubstr("/rescore/requests/0/first_outlier: "));
+  EXPECT_THAT(refusal_with("\"first_outlier\":2", "\"first_outlier\":3", report),
+              HasSubstr("/rescore/requests/1/first_outlier: not the first"));
+  EXPECT_THAT(refusal_with("\"outliers\":3,\"first", "\"outliers\":2,\"first", report),
+              HasSubstr("/rescore/requests/1/outliers: "));
   EXPECT_THAT(refusal_with("\"step\":3", "\"step\":4", report),
               HasSubstr("/rescore/scored/2: not the next token of the requests"));
   EXPECT_THAT(refusal_with("\"tokens\":4", "\"tokens\":5", report),
@@ -434,6 +542,7 @@ TEST_F(ReportJson, RefusesAStudyThatContradictsItself) {
           "/study/gaps/histogram/bands/1/counts: not one more");
   refused("{\"a\":1,\"b\":3,\"rate\"", "{\"a\":6,\"b\":3,\"rate\"",
           "/study/flips/1/a: there is none");
+  refused("\"interval\":\"given\"", "\"interval\":\"guessed\"", "unknown value \"guessed\"");
   refused("\"what\":\"kernels\"", "\"what\":\"weather\"", "unknown value \"weather\"");
   refused("\"name\":\"last again\"", "\"name\":\"middle\"", "unknown value \"middle\"");
   Report single = report;

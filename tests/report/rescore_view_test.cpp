@@ -124,6 +124,56 @@ TEST(RescoreVerdict, DoesNotCallSoundWhatTheMedianHides) {
   EXPECT_THAT(verdict.next[0].command, HasSubstr(" --outlier 0.001"));
 }
 
+/// Of a file that was found to follow a rule.
+Report ruled_report(const LogprobRule& rule, bool given = false) {
+  Report report = sound_report();
+  RescoreRecord& record = *report.rescore;
+  record.decoded_by.reset();
+  record.source = "served.jsonl";
+  report.builds.resize(1);
+  record.spread[0].median = 0.25;
+  record.noise = RescoreNoise{0.3, 1e-6, "bfloat16", 0.0625, 1e-3, 0.75};
+  record.limit = 0.75;
+  record.rule = RescoreRule{rule, given, given ? 0U : 8U, 16, 5e-7, 2e-6};
+  return report;
+}
+
+TEST(RescoreVerdict, NamesTheRuleOfAFileAndTheOptionForIt) {
+  const Verdict verdict =
+      rescore_verdict(ruled_report({.temperature = 0.7, .top_k = 20, .top_p = 0.9}));
+  EXPECT_EQ(verdict.headline,
+            "the log-probabilities aren't those of raw logits: temperature 0.7, renormalised over "
+            "the 20 highest, renormalised over the top-p 0.9");
+  EXPECT_THAT(verdict.details,
+              Contains(HasSubstr("fitted on 8 tokens, confirmed on all 16; what remains has a "
+                                 "median of 5.00e-07 and is at most 2.00e-06")));
+  ASSERT_EQ(verdict.next.size(), 1U);
+  EXPECT_THAT(verdict.next[0].command,
+              HasSubstr("--logprobs served.jsonl --logprobs-temperature 0.7 --logprobs-top-k 20 "
+                        "--logprobs-top-p 0.9"));
+}
+
+TEST(RescoreVerdict, HasNoOptionForAFileThatMustBeMended) {
+  const Verdict verdict = rescore_verdict(ruled_report({.shift = 1}));
+  EXPECT_THAT(verdict.headline, HasSubstr("each stands one token too early"));
+  EXPECT_THAT(verdict.next, IsEmpty());
+}
+
+TEST(RescoreVerdict, SaysWhichRuleWasGiven) {
+  const Report report = ruled_report({.base = 2}, true);
+  EXPECT_THAT(table_of(report), HasSubstr("scores served.jsonl, taken as base 2\n"));
+  EXPECT_THAT(rescore_verdict(report).details, Contains("taken as the options say: base 2"));
+}
+
+TEST(RescoreVerdict, SaysWhereOnlyHalfPrecisionIsAsFarApart) {
+  Report report = ruled_report({});
+  report.rescore->rule.reset();
+  const Verdict verdict = rescore_verdict(report);
+  EXPECT_EQ(verdict.headline, "no outliers, as far as half precision tells");
+  EXPECT_THAT(verdict.details, Contains(HasSubstr("the build's own decoding 1.00e-06")));
+  EXPECT_THAT(verdict.details, Contains(HasSubstr("(12 steps of bfloat16, the most there is)")));
+}
+
 TEST(RescoreVerdict, AsksWhatMovesAFailure) {
   Report report = rescore_report();
   report.builds[1].label = report.builds[0].label;

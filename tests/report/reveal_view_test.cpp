@@ -73,6 +73,24 @@ TEST(RevealVerdict, TellsAnOrderThatBothShareOnce) {
   EXPECT_EQ(std::count(verdict.details.begin(), verdict.details.end(), "2 elements: serial"), 1);
 }
 
+TEST(RevealVerdict, SaysOfWhichElementOfAProductItSpeaks) {
+  Report report = at_lengths({4});
+  report.reveal->operation = "matmul";
+  report.reveal->shape = "16x12";
+  report.reveal->trees[1].note =
+      "elements of the 16 × 12 product add differently: this is the order at row 0, column 0";
+  report.builds[0].conditions.alignment = 32;
+  const Verdict verdict = reveal_verdict(report);
+  EXPECT_EQ(verdict.headline,
+            "matmul (row 0, column 0 of a 16x12 product of contiguous operands, aligned to 32 "
+            "bytes) adds in another order at 4 elements");
+  EXPECT_THAT(verdict.details, Contains(HasSubstr("1000 of 1000 random products, at row 0, column "
+                                                  "0 of each")));
+  EXPECT_THAT(verdict.details,
+              Contains(HasSubstr("product add differently: this is the order at")));
+  EXPECT_THAT(verdict.details, Each(Not(HasSubstr("random rows"))));
+}
+
 TEST(RevealVerdict, SaysThatNothingIsProved) {
   Report report = at_lengths({6});
   report.reveal->trees.pop_back();

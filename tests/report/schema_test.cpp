@@ -41,6 +41,9 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   EXPECT_TRUE(accepts(json::parse(report_json(reveal_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(sweep_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(rescore_report()))));
+  Report ruled = rescore_report();
+  ruled.rescore->rule = RescoreRule{{.temperature = 0.7}, false, 8, 16, 1e-6, 2e-6};
+  EXPECT_TRUE(accepts(json::parse(report_json(ruled))));
   EXPECT_TRUE(accepts(json::parse(report_json(study_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(kept_report()))));
   EXPECT_TRUE(accepts(json::parse(report_json(localize_report()))));
@@ -50,6 +53,31 @@ TEST_F(ReportSchema, AcceptsWhatIsWritten) {
   Report in_batches = made_report();
   in_batches.settings.batch = 4;
   EXPECT_TRUE(accepts(json::parse(report_json(in_batches))));
+  Report other_head = made_report();
+  other_head.model.output_head = "stored";
+  other_head.model.output_head_asked = true;
+  other_head.model.head_differing = 80;
+  other_head.model.warnings = {"the head differs"};
+  EXPECT_TRUE(accepts(json::parse(report_json(other_head))));
+}
+
+TEST_F(ReportSchema, KnowsTheKeysOfAttention) {
+  Report report = identical_report();
+  report.builds[0].attention = {Attention::kSdpa, ScoreScale::kDivide, "auto: why", "4.57.1"};
+  report.builds[1].attention = {Attention::kEager, ScoreScale::kMultiply, {}, {}};
+  const json document = json::parse(report_json(report));
+  EXPECT_TRUE(accepts(document));
+  EXPECT_TRUE(document["builds"][0].contains("transformers"));
+  for (const auto& [pointer, value] :
+       {std::pair("/builds/0/attention", json("flash")), std::pair("/builds/0/attention", json(1)),
+        std::pair("/builds/1/score_scale", json("halve")),
+        std::pair("/builds/0/attention_choice", json(nullptr)),
+        std::pair("/builds/0/transformers", json(4.57))}) {
+    json mutant = document;
+    ASSERT_TRUE(mutant.contains(json::json_pointer(pointer))) << pointer;
+    mutant[json::json_pointer(pointer)] = value;
+    EXPECT_FALSE(accepts(mutant)) << pointer;
+  }
 }
 
 TEST_F(ReportSchema, AcceptsReportsOfBefore) {
@@ -89,7 +117,13 @@ bool optional_key(const std::string& key) {
                            "memory_limit_bytes",
                            "alignment",
                            "flush_denormals",
-                           "sampled"}) {
+                           "doubtful_settings",
+                           "peak_address_bytes",
+                           "idle",
+                           "notes",
+                           "sampled",
+                           "own_change",
+                           "basis"}) {
     if (key == name) {
       return true;
     }

@@ -71,13 +71,46 @@ TEST(StudyTable, LeavesOutBinsWithoutAGap) {
 
 TEST(StudyTable, SaysHowFarFromAFlip) {
   const std::string table = table_of(study_report());
-  EXPECT_THAT(table, HasSubstr("4 in a million (2.5 to 6.25)  250,000 (160,000 to 400,000)\n"));
+  EXPECT_THAT(table, HasSubstr("from ½ · ¼ of the steps · closing  tokens until one\n"));
+  EXPECT_THAT(table, HasSubstr("4 in a million (2.5 to 6.25)  3.75 · 4.5 · 4.25  "));
+  EXPECT_THAT(table, HasSubstr("  250,000 (160,000 to 400,000)\n"));
   EXPECT_THAT(table, HasSubstr("none"));
   EXPECT_THAT(table, HasSubstr("the same draw picks another token  8 in a million (7 to 9)\n"));
   EXPECT_THAT(table, HasSubstr("1 of 20000 equal draws\n"));
   Report report = study_report();
   report.study->sampled.reset();
   EXPECT_THAT(table_of(report), Not(HasSubstr("the same draw")));
+}
+
+TEST(StudyTable, OfAnOlderReportHasNoSensitivity) {
+  Report report = study_report();
+  report.study->flips[0].rate.basis.reset();
+  const std::string table = table_of(report);
+  EXPECT_THAT(table, HasSubstr("4 in a million (2.5 to 6.25)  250,000 (160,000 to 400,000)\n"));
+  EXPECT_THAT(table, Not(HasSubstr("closing")));
+}
+
+TEST(StudyTable, GivesNoRateWhereItsTestsFail) {
+  for (const char* reason : {"density", "symmetry"}) {
+    Report report = study_report();
+    FlipRate& rate = report.study->flips[0].rate;
+    rate.basis->interval = reason;
+    rate.flips.low = rate.flips.high = std::nullopt;
+    EXPECT_THAT(table_of(report), HasSubstr("not told: " + std::string(reason)));
+    EXPECT_THAT(table_of(report), Not(HasSubstr("250,000")));
+    EXPECT_THAT(study_verdict(report).details,
+                Contains(HasSubstr("no rate of flips can be told: near 0 ")));
+  }
+}
+
+TEST(StudyVerdict, SaysWhyARateHasNoInterval) {
+  Report report = study_report();
+  FlipRate& rate = report.study->flips[0].rate;
+  rate.basis->interval = "few prompts";
+  rate.flips.low = rate.flips.high = std::nullopt;
+  EXPECT_THAT(study_verdict(report).details,
+              Contains(HasSubstr("would flip a greedy token 4 in a million, one in 250,000 tokens; "
+                                 "no interval, since few prompts bear it")));
 }
 
 TEST(StepsUntilOne, HaveTwoDigits) {

@@ -68,18 +68,51 @@ TEST(SweepTable, ShowsTheFirstCellsOfMany) {
 TEST(SweepVerdict, SaysWhatMovedAndByWhichPairs) {
   const Verdict verdict = sweep_verdict(unchecked_report());
   EXPECT_EQ(verdict.headline,
-            "moved bits and tokens: threads; moved nothing: MKL_CBWR; nothing to compare: cache");
+            "moved bits and tokens: threads; moved nothing: MKL_CBWR; nothing to act on: cache");
   EXPECT_EQ(
       verdict.details.at(0),
       "threads: bits and tokens differ in the one pair of cells that differs in it alone; "
       "the earliest token: \" the\" became \"\\n\" at prompt 2, step 3 (greedy), cells 1 and 2; "
       "other kernels: avx2, MKL zen in cell 1, avx2, MKL avx2 in cell 2");
   EXPECT_EQ(verdict.details.at(1), "threads is known to split sums");
-  EXPECT_EQ(verdict.details.at(2),
+  EXPECT_EQ(verdict.details.at(2), "threads, not measured here: a manual: it shares work out");
+  EXPECT_EQ(verdict.details.at(3),
             "MKL_CBWR: bits are equal in the one pair of cells that differs in it alone");
-  EXPECT_EQ(verdict.details.at(3), "MKL_CBWR is known to pin paths");
+  EXPECT_EQ(verdict.details.at(4), "MKL_CBWR is known to pin paths");
+  EXPECT_EQ(verdict.details.at(5),
+            "cache: it had nothing to act on in 1 pair: no step follows another");
   EXPECT_THAT(verdict.details, Contains("class A: cells 1, 3"));
-  EXPECT_THAT(verdict.details, Not(Contains(HasSubstr("cache"))));
+  EXPECT_EQ(verdict.details.back(),
+            "all on " + unchecked_report().host.cpu + "; another processor may take other kernels");
+}
+
+TEST(SweepVerdict, PutsACellApartWhoseSettingIsNotHonoured) {
+  Report report = unchecked_report();
+  SweepCell& cell = report.sweep->cells[3];
+  cell.state = "not_honoured";
+  cell.reason = "MKL_CBWR=AVX isn't honoured, MKL 2020.0.0 names auto as its branch";
+  report.builds[3].doubtful_settings = {
+      {"MKL_CBWR", "AVX", "not_honoured", "MKL 2020.0.0 names auto as its branch"},
+      {"ONEDNN_MAX_CPU_ISA", "AVX2", "unknown", "oneDNN doesn't say"}};
+  report.builds[1].log = "[W a.cpp:1] Warning: odd\n";
+  const Verdict verdict = sweep_verdict(report);
+  EXPECT_EQ(verdict.warnings.at(0),
+            "cell 4 (1.10.1, MKL_CBWR=AVX) doesn't run as asked: MKL_CBWR=AVX isn't honoured, MKL "
+            "2020.0.0 names auto as its branch; nothing is concluded from it");
+  EXPECT_THAT(verdict.warnings,
+              Contains("cell 4: whether ONEDNN_MAX_CPU_ISA=AVX2 is honoured can't be known: oneDNN "
+                       "doesn't say"));
+  EXPECT_THAT(verdict.warnings, Contains("cell 2 printed: Warning: odd"));
+  EXPECT_THAT(verdict.warnings, ::testing::SizeIs(4)) << "and the cell that failed";
+  EXPECT_THAT(table_of(report), HasSubstr("not honoured\n"));
+}
+
+TEST(SweepVerdict, TellsAKnobWithNothingToActOnFromOneThatMovedNothing) {
+  Report report = unchecked_report();
+  report.sweep->knobs[1].idle = SweepIdle{2, "no mode samples"};
+  EXPECT_THAT(sweep_verdict(report).headline, HasSubstr("moved nothing: MKL_CBWR;"));
+  EXPECT_THAT(sweep_verdict(report).details,
+              Contains("MKL_CBWR: besides, it had nothing to act on in 2 pairs: no mode samples"));
 }
 
 TEST(SweepVerdict, SaysWhichKernelsTheLibrariesNamed) {
@@ -88,11 +121,11 @@ TEST(SweepVerdict, SaysWhichKernelsTheLibrariesNamed) {
   const Verdict verdict = sweep_verdict(report);
   EXPECT_THAT(verdict.details.at(0),
               HasSubstr("; other kernels: avx2, MKL zen in cell 1, avx2, MKL avx2 in cell 2"));
-  EXPECT_THAT(verdict.details.at(2), HasSubstr("; both cells name the same kernels"));
+  EXPECT_THAT(verdict.details.at(3), HasSubstr("; both cells name the same kernels"));
   report.sweep->knobs[0].pairs = 3;
   report.sweep->knobs[1].pairs = 3;
   EXPECT_THAT(sweep_verdict(report).details.at(0), HasSubstr("; other kernels in 1 of them: "));
-  EXPECT_THAT(sweep_verdict(report).details.at(2),
+  EXPECT_THAT(sweep_verdict(report).details.at(3),
               HasSubstr("; the cells of each pair name the same kernels"));
 }
 

@@ -14,6 +14,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+/// An audit whose runners printed nothing and honoured all.
+Report audit_report() {
+  Report report = made_report();
+  report.builds[1].log.clear();
+  report.builds[1].doubtful_settings.clear();
+  return report;
+}
+
 constexpr const char* kHeading =
     R"(model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompts × 60 tokens
 A  torch 1.10.1  avx2  MKL 2020.0  1 thread  january-2022
@@ -25,7 +33,7 @@ constexpr const char* kEnding = R"(
 verdict  tokens changed in 1 of 2 prompts
   8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
   largest change of a logit 3.05e-05
-  earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+  earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
   closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 next     do tokens still change when both sides draw alike?
            driftaudit audit january-2022 december-2022 --env B:ATEN_CPU_CAPABILITY=avx2 --sampler fixed
@@ -35,7 +43,7 @@ next     do tokens still change when both sides draw alike?
 
 TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
   EXPECT_EQ(
-      report_table(made_report(), false, 120),
+      report_table(audit_report(), false, 120),
       std::string(kHeading) +
           R"(greedy                            tokens  text  changed from  max |Δlogit|  smallest gap
   1  The capital of France is          5  same        step 2      3.05e-05        0.0124
@@ -44,14 +52,14 @@ TEST(ReportTable, ShowsAWholeAuditIn120Columns) {
 sample                            tokens  text     changed from  max |Δlogit|  smallest gap  ends by
   1  The capital of France is          5  same           step 2      3.05e-05        0.0124
   2  Q: What is 17 times 23?\nA:       3  changed        step 2      3.05e-05        0.0124  A length, B eos
-  prompt 2: the token of step 2 changed, laid to logits and sampler
+  prompt 2: the token of step 2 changed, attributed to logits and sampler
     A   the[ King] said
     B   the[ Queen] said
 )" + kEnding);
 }
 
 TEST(ReportTable, CutsPromptsAndWrapsSentencesFor80Columns) {
-  const std::string table = report_table(made_report(), false, 80);
+  const std::string table = report_table(audit_report(), false, 80);
   EXPECT_THAT(table, HasSubstr(
                          R"(
 greedy                    tokens  text  changed from  max |Δlogit|  smallest gap
@@ -66,7 +74,7 @@ greedy                    tokens  text  changed from  max |Δlogit|  smallest ga
 }
 
 TEST(ReportTable, ColoursOnlyWhatChanged) {
-  std::string table = report_table(made_report(), true, 120);
+  std::string table = report_table(audit_report(), true, 120);
   EXPECT_THAT(table, HasSubstr("      3  \x1b[31mchanged\x1b[0m        step 2"));
   EXPECT_THAT(table, HasSubstr("    A   the\x1b[32m King\x1b[0m said\n"));
   EXPECT_THAT(table, HasSubstr("    B   the\x1b[31m Queen\x1b[0m said\n"));
@@ -110,7 +118,7 @@ verdict  same tokens, other bits
 }
 
 TEST(ReportTable, AlignsWideCharactersByColumns) {
-  Report report = made_report();
+  Report report = audit_report();
   for (drift::Run& run : report.runs) {
     if (run.prompt == 2) {
       run.prompt_text = "東京はどこ 😀";
@@ -125,7 +133,7 @@ greedy                         tokens  text  changed from  max |Δlogit|  smalle
 }
 
 TEST(ReportTable, NeverPassesControlCharactersOn) {
-  Report report = made_report();
+  Report report = audit_report();
   report.runs[0].prompt_text = "a\x1b[31mb";
   report.builds[0].label = "x\x1b]0;y\x07";
   report.tokens[11] = "\x1b[2J";
@@ -134,7 +142,7 @@ TEST(ReportTable, NeverPassesControlCharactersOn) {
 }
 
 TEST(ReportTable, NamesASideThatIsNotRepeatableFirst) {
-  Report report = made_report();
+  Report report = audit_report();
   report.builds[1].repeatable = false;
   report.builds[1].threads = 4;
   const std::string table = report_table(report, false, 120);
@@ -170,14 +178,14 @@ TEST(ReportTable, SaysWhichOfManyPromptsAreLeftOut) {
 }
 
 TEST(ReportTable, ShowsNoMoreThanAFewDivergedTexts) {
-  Report report = made_report();
+  Report report = audit_report();
   report.comparison.assign(9, report.comparison.back());
   const std::string table = report_table(report, false, 80);
   EXPECT_THAT(table, HasSubstr("  … and 4 prompts more with a changed token"));
 }
 
 TEST(ReportTable, FitsALongContinuationIntoTheWidth) {
-  Report report = made_report();
+  Report report = audit_report();
   for (drift::Run& run : report.runs) {
     const std::vector<Step> steps = run.steps;
     for (int i = 0; i < 30; ++i) {
@@ -195,7 +203,7 @@ TEST(ReportTable, FitsALongContinuationIntoTheWidth) {
 }
 
 TEST(ReportTable, ShowsBsOwnChoiceWhereTheTokenWasImposed) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.on_divergence = "force";
   for (drift::Run& run : report.runs) {
     if (run.build == 1 && run.mode == "sample") {
@@ -208,7 +216,7 @@ TEST(ReportTable, ShowsBsOwnChoiceWhereTheTokenWasImposed) {
 }
 
 TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.top_k = 0;
   report.settings.seed = 7;
   report.settings.temperature = 2.5;
@@ -222,7 +230,7 @@ TEST(ReportTable, SuggestsTheSameRunWithAllItsSettings) {
 }
 
 TEST(ReportTable, SuggestsOnlyWhatRunsInBatches) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.batch = 4;
   const std::string table = report_table(report, false, 120);
   EXPECT_THAT(table, HasSubstr("in batches of 4\n"));
@@ -238,7 +246,7 @@ TEST(ReportTable, SuggestsOnlyWhatRunsInBatches) {
 }
 
 TEST(VerdictSentence, SaysWhatChangedAndHowCloseTheNearestTokenCame) {
-  Report report = made_report();
+  Report report = audit_report();
   report.summary.verdict = "same_tokens";
   report.summary.first_steps_changed = 1;
   for (PromptComparison& p : report.comparison) {
@@ -346,8 +354,25 @@ TEST(Suggestions, KeepWhatTheReportWasMadeWith) {
                         "--prompts alice-200 --mode greedy --new-tokens 200\n"));
 }
 
+TEST(Suggestions, KeepTheOutputHeadThatWasAskedFor) {
+  Report report = identical_report();
+  report.model.why = "";
+  report.model.output_head = "stored";
+  EXPECT_THAT(report_table(report, false, 80), Not(HasSubstr("--output-head")));
+  report.model.output_head_asked = true;
+  EXPECT_THAT(report_table(report, false, 80), HasSubstr("--model mini --output-head stored"));
+}
+
+TEST(ReportTable, WarnsOfTheModelFirst) {
+  Report report = identical_report();
+  report.model.warnings = {"the checkpoint's head differs"};
+  EXPECT_THAT(report_table(report, false, 80),
+              HasSubstr("warning  the checkpoint's head differs\n"));
+  EXPECT_THAT(verdict_sentence(report), StartsWith("the checkpoint's head differs; "));
+}
+
 TEST(ReportMarkdown, HoldsTheSameContent) {
-  EXPECT_EQ(report_markdown(made_report()),
+  EXPECT_EQ(report_markdown(audit_report()),
             R"(## driftaudit: tokens changed in 1 of 2 prompts
 
 Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompts × 60 tokens
@@ -369,7 +394,7 @@ Model mini (the hub is out of reach) · 4 layers · 4.3 M parameters · 2 prompt
 
 - 8 of 12 steps changed, in 2 of 2 prompts (0 at the first step)
 - largest change of a logit 3.05e-05
-- earliest changed token: prompt 2, step 2, sample, laid to logits and sampler
+- earliest changed token: prompt 2, step 2, sample, attributed to logits and sampler
 - closest call: gap 0.0124 at prompt 1, step 3 of B, 650 × the largest change of any gap
 
 Next: do tokens still change when both sides draw alike?
@@ -386,8 +411,76 @@ Next: how do the sides compare past the changed token?
             HasSubstr("- perplexity: A 23.456789 · B 23.456801\n")));
 }
 
+/// Two builds of which each has both kinds of attention.
+Report of_new_builds(Attention kind) {
+  Report report = scored_report();
+  report.builds[0].torch = "2.5.1";
+  report.builds[1].torch = "2.8.0";
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = kind;
+  }
+  return report;
+}
+
+TEST(ReportTable, SaysWhichAttentionWhereThereIsAChoice) {
+  EXPECT_THAT(report_table(scored_report(), false, 120), Not(HasSubstr("attention")));
+  Report report = of_new_builds(Attention::kSdpa);
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("  1 thread  sdpa attention  january"));
+  EXPECT_THAT(report_markdown(report), AllOf(HasSubstr("| threads | attention | name |"),
+                                             HasSubstr("| 1 thread | sdpa | january-2022 |")));
+  report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("  1 thread  eager attention                               january"),
+                    HasSubstr("  eager attention (scaled as transformers 5.4)  december")));
+}
+
+TEST(ReportTable, SaysInOneWordWhatAllBuildsOfARangeComputed) {
+  Report report = bisect_report();
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.torch = "2.8.0";
+    build.attention.kind = Attention::kSdpa;
+  }
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr(" · sdpa attention · prompts eight"));
+  report.builds[0].attention = {Attention::kEager, ScoreScale::kMultiply, {}, {}};
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("attention")));
+  for (BuildRecord& build : report.builds) {
+    build.attention.kind = Attention::kEager;
+  }
+  EXPECT_THAT(report_table(report, false, 120),
+              HasSubstr(" · eager attention (scaled as each build's transformers) · "));
+}
+
+TEST(Suggestions, SpellAttentionOutWhereTheDefaultIsAnother) {
+  EXPECT_THAT(report_table(of_new_builds(Attention::kSdpa), false, 120),
+              Not(HasSubstr("--attention")));
+  const std::string eager = report_table(of_new_builds(Attention::kEager), false, 120);
+  EXPECT_THAT(eager, HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"));
+  EXPECT_THAT(eager, HasSubstr("--attention eager --env '*:ATEN_CPU_CAPABILITY=default'"));
+  Report report = of_new_builds(Attention::kSdpa);
+  report.builds[1].attention.kind = Attention::kEager;
+  const std::string mixed = report_table(report, false, 120);
+  EXPECT_THAT(mixed, Not(HasSubstr("driftaudit bisect"))) << "that has no sides";
+  EXPECT_THAT(mixed, HasSubstr(" --attention B:eager "));
+}
+
+TEST(Suggestions, NeverSendAVenvsAttentionToReleasesThatHaveAnother) {
+  Report report = of_new_builds(Attention::kEager);
+  report.builds[1].attention.transformers = "4.41.2";
+  EXPECT_THAT(report_table(report, false, 120),
+              AllOf(HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"),
+                    HasSubstr("driftaudit audit january-2022 december-2022 --mode score")))
+      << "the same two builds choose the same again, releases don't";
+  report.builds[1].attention.transformers = "5.0.0";
+  report.builds[0].attention.scale = report.builds[1].attention.scale = ScoreScale::kMultiply;
+  EXPECT_THAT(report_table(report, false, 120), HasSubstr("driftaudit bisect"));
+  report.model.n_head = 32;  // heads of 8
+  EXPECT_THAT(report_table(report, false, 120), Not(HasSubstr("driftaudit bisect")));
+}
+
 TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
-  Report report = made_report();
+  Report report = audit_report();
   report.settings.dtype = "bfloat16";
   report.builds[0].conditions.alignment = 16;
   report.builds[1].conditions.flush_denormals = true;
@@ -403,7 +496,7 @@ TEST(ReportTable, SpellsDtypeAndConditionsOutAgain) {
 }
 
 TEST(VerdictSentence, NamesTies) {
-  Report report = made_report();
+  Report report = audit_report();
   report.summary.ties = 2;
   EXPECT_THAT(verdict_sentence(report),
               HasSubstr("at 2 greedy steps the two highest logits are equal, and the lower id is "

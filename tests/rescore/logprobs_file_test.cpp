@@ -120,5 +120,20 @@ TEST_F(LogprobsFile, RefusesARequestThatStandsTwice) {
   EXPECT_THAT(refusal(with("\"a\"", "1.5")), HasSubstr("neither text nor a whole number"));
 }
 
+TEST_F(LogprobsFile, SaysWhatNumbersAboveZeroLookLike) {
+  const auto hint = [&](const std::string& logprobs) {
+    try {
+      read(with("[-0.5, 0]", logprobs));
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("a log-probability is at most 0"));
+      return error.hint();
+    }
+    return std::string("taken");
+  };
+  EXPECT_THAT(hint("[0.5, 0.25]"), HasSubstr("natural logarithm of probabilities"));
+  EXPECT_THAT(hint("[0.5, 2.25]"), HasSubstr("not their negatives"));
+  EXPECT_THAT(hint("[0.5, -2.25]"), HasSubstr("a line is {"));
+}
+
 }  // namespace
 }  // namespace drift

@@ -72,6 +72,14 @@ TEST(TokenScore, IsTheLogitLessLogSumExp) {
   EXPECT_EQ(score.margin, 1);
 }
 
+TEST(TokenScore, SaysHowFarBelowTheTopKATokenLies) {
+  const std::array<float, 5> logits{5, kNan, 3, 4, 1};
+  EXPECT_EQ(token_score(logits, 4, 2).below_top_k, 3);
+  EXPECT_EQ(token_score(logits, 4, 4).below_top_k, 0);
+  EXPECT_EQ(token_score(logits, 4).below_top_k, 0);
+  EXPECT_EQ(token_score(logits, 4).logit, 1);
+}
+
 TEST(TokenScore, RanksEqualLogitsByIdAndNanLast) {
   const std::array<float, 5> logits{2, kNan, 2, kNan, 1};
   EXPECT_EQ(token_score(logits, 0).rank, 1U);
@@ -84,18 +92,13 @@ TEST(TokenScore, RanksEqualLogitsByIdAndNanLast) {
   EXPECT_EQ(token_score(logits, 0).margin, 0);
 }
 
-TEST(Limit, IsFiftyTimesTheMedianButNotUnderAThousandth) {
-  EXPECT_EQ(rescore_limit(1e-6), 1e-3);
-  EXPECT_EQ(rescore_limit(1e-4), 50 * 1e-4);
-}
-
 TEST(Rescore, FindsNothingInSoundAnswers) {
   const RescoreRecord record = record_of(sound_requests(3));
   EXPECT_EQ(record.limit, 1e-3);
   EXPECT_THAT(record.outliers, IsEmpty());
   EXPECT_THAT(record.scored, SizeIs(60));
   EXPECT_EQ(record.spread.at(0).max, 0);
-  EXPECT_FALSE(judge_outliers(record, true).tripped);
+  EXPECT_FALSE(judge_outliers(record).tripped);
 }
 
 TEST(Rescore, FindsOneTokenWithItsPromptAndStep) {
@@ -111,7 +114,7 @@ TEST(Rescore, FindsOneTokenWithItsPromptAndStep) {
   EXPECT_EQ(record.spread.at(1).part, "early");
   EXPECT_EQ(record.spread.at(1).outliers, 1U);
   EXPECT_EQ(record.spread.at(2).part, "late") << "twenty steps have none between";
-  EXPECT_TRUE(judge_outliers(record, true).tripped);
+  EXPECT_TRUE(judge_outliers(record).tripped);
 }
 
 TEST(Rescore, TakesALimitThatIsGiven) {
@@ -133,7 +136,7 @@ TEST(Rescore, CountsWhatIsNotFiniteAsOutliers) {
   EXPECT_EQ(record.limit, 1e-3);
 }
 
-TEST(Rescore, SaysWhereTheLimitHidesThatAllIsOff) {
+TEST(Rescore, FindsThatAllIsOff) {
   std::vector<DecodedRequest> requests = sound_requests(2);
   for (DecodedRequest& request : requests) {
     for (double& logprob : request.logprobs) {
@@ -141,13 +144,9 @@ TEST(Rescore, SaysWhereTheLimitHidesThatAllIsOff) {
     }
   }
   const RescoreRecord record = record_of(requests);
-  EXPECT_THAT(record.outliers, IsEmpty());
-  EXPECT_TRUE(judge_outliers(record, true).tripped);
-  EXPECT_FALSE(judge_outliers(record, false).tripped) << "a coarser type may be as far apart";
-  EXPECT_FALSE(judge_outliers(record_of(requests, 1), true).tripped) << "the limit was given";
-  RescoreRecord far = record;
-  far.spread.front().median = 1.5;
-  EXPECT_TRUE(judge_outliers(far, false).tripped) << "but not that far";
+  EXPECT_THAT(record.outliers, SizeIs(40));
+  EXPECT_TRUE(judge_outliers(record).tripped);
+  EXPECT_FALSE(judge_outliers(record_of(requests, 1)).tripped) << "the limit was given";
 }
 
 TEST(Rescore, NamesThePeriodOfFailingRequests) {
@@ -184,21 +183,29 @@ TEST(Rescore, CountsTokensThatThePrefillWouldNotChoose) {
   for (DecodedRequest& request : requests) {
     request.logprobs[0] -= 1;
   }
-  const auto with_rank = [&](std::uint32_t rank) {
+  const auto with_rank = [&](std::uint32_t rank, double below, const std::string& dtype) {
     const TextScorer scorer = [&](const std::vector<ScoredText>& texts) {
       auto scores = made_scorer(texts);
       for (auto& of_text : scores) {
         for (TokenScore& score : of_text) {
           score.rank = rank;
+          score.logit = 12;
+          score.margin = below;
+          score.below_top_k = rank > 50 ? below : 0;
         }
       }
       return scores;
     };
-    return rescore(requests, scorer, {{}, 50, 1024}).not_chosen;
+    RescoreOptions options{{}, 50, 1024};
+    options.dtype = dtype;
+    return rescore(requests, scorer, options).not_chosen;
   };
-  EXPECT_EQ(with_rank(1), 0U);
-  EXPECT_EQ(with_rank(2), 1U) << "the greedy one";
-  EXPECT_EQ(with_rank(51), 2U) << "the sampled one too";
+  EXPECT_EQ(with_rank(1, 0, "float32"), 0U);
+  EXPECT_EQ(with_rank(2, 0.5, "float32"), 1U) << "the greedy one";
+  EXPECT_EQ(with_rank(51, 0.5, "float32"), 2U) << "the sampled one too";
+  EXPECT_EQ(with_rank(51, 0, "float32"), 0U) << "a tie";
+  EXPECT_EQ(with_rank(51, 0.0625, "bfloat16"), 0U) << "one step of bfloat16 at 12";
+  EXPECT_EQ(with_rank(51, 0.5, "bfloat16"), 2U);
 }
 
 TEST(Swaps, AreNamedOnBothSides) {

@@ -17,7 +17,7 @@ Job job() {
   task.fed = true;
   task.ids = {1, 2, 50256};
   task.new_tokens = 60;
-  task.end_of_text = 50256;
+  task.end_of_text = {50256, 7};
   task.top_k = 50;
   task.temperature = 0.7;
   task.seed = std::numeric_limits<std::uint64_t>::max();
@@ -65,7 +65,7 @@ TEST(Wire, GivesAJobBack) {
   EXPECT_TRUE(task.fed);
   EXPECT_EQ(task.ids, (std::vector<std::int32_t>{1, 2, 50256}));
   EXPECT_EQ(task.new_tokens, 60U);
-  EXPECT_EQ(task.end_of_text, 50256);
+  EXPECT_EQ(task.end_of_text, (std::vector<std::int32_t>{50256, 7}));
   EXPECT_EQ(task.top_k, 50U);
   EXPECT_EQ(task.temperature, 0.7);
   EXPECT_EQ(task.seed, std::numeric_limits<std::uint64_t>::max());
@@ -98,7 +98,8 @@ TEST(Wire, GivesTheRunnersFramesBack) {
   EXPECT_EQ(end.stopped, Stopped::kContext);
   EXPECT_EQ(end.seconds, 0.25);
 
-  EXPECT_EQ(parse<Done>(payload_of(Done{5})).peak_memory_bytes, 5U);
+  EXPECT_EQ(parse<Done>(payload_of(Done{5, 6})).peak_memory_bytes, 5U);
+  EXPECT_EQ(parse<Done>(payload_of(Done{5, 6})).peak_address_bytes, 6U);
   EXPECT_EQ(parse<Failure>(payload_of(Failure{"why"})).what, "why");
   EXPECT_EQ(parse<FedToken>(payload_of(FedToken{-1})).token, -1);
 }

@@ -81,6 +81,26 @@ TEST(CellRequest, SetsDtypeAndConditions) {
   EXPECT_EQ(request_under({}).sides.at(0).conditions, Conditions{});
 }
 
+TEST(CellRequest, SetsAttentionWhereTheBuildHasIt) {
+  Side side;
+  side.build.version = "2.1.1+cpu";
+  const auto kind = [&](const char* value) {
+    return cell_request({}, side, {{"attention", value}}, {}, {}).sides.at(0).attention.kind;
+  };
+  EXPECT_EQ(kind("sdpa"), Attention::kSdpa);
+  side.attention.kind = Attention::kSdpa;
+  EXPECT_EQ(kind("eager"), Attention::kEager);
+  EXPECT_EQ(cell_request({}, side, {}, {}, {}).sides.at(0).attention.kind, Attention::kSdpa);
+  side.build.version = "2.1.0";
+  EXPECT_EQ(kind("eager"), Attention::kEager);
+  try {
+    kind("sdpa");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "torch 2.1.0 has no sdpa attention, which takes 2.1.1 or newer");
+  }
+}
+
 TEST(CellRequest, LeavesWhatNoKnobNames) {
   const AuditRequest request = request_under({});
   EXPECT_EQ(request.sides.at(0).threads, 3U);

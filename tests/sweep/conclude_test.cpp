@@ -18,6 +18,7 @@ SweepRecord record_of(const std::vector<std::string>& builds, const std::vector<
   request.builds = builds;
   request.knobs = knobs;
   request.one_at_a_time = one_at_a_time;
+  request.settings.modes = {"greedy"};
   request.cells = planned_cells(builds.size(), knobs, one_at_a_time);
   EXPECT_EQ(request.cells.size(), words.size());
   std::vector<CellOutcome> outcomes;
@@ -97,6 +98,52 @@ TEST(SweepKnobs, CompareEveryPairOfTheirValues) {
   const SweepRecord record = record_of({"v1"}, {kVariable}, true, {"ab", "aB", "aB"});
   EXPECT_EQ(record.knobs[0].pairs, 3U);
   EXPECT_EQ(record.knobs[0].pairs_bits, 2U);
+}
+
+/// What a sweep of a variable concludes from three equal cells, of which one's libraries say that a
+/// variable isn't honoured, or can't be told to be.
+SweepRecord record_with(const DoubtfulSetting& doubt) {
+  SweepRequest request;
+  request.builds = {"v1"};
+  request.knobs = {kVariable};
+  request.cells = planned_cells(1, request.knobs, false);
+  std::vector<CellOutcome> outcomes(3);
+  for (CellOutcome& outcome : outcomes) {
+    outcome.repeatable = true;
+    outcome.answer = worded_report("ab");
+  }
+  outcomes[2].answer->builds[0].doubtful_settings = {doubt};
+  return sweep_record(request, outcomes);
+}
+
+TEST(SweepKnobs, ConcludeNothingFromACellThatIsNotHonoured) {
+  const SweepRecord record = record_with({"NAME", "y", "not_honoured", "it goes for x"});
+  EXPECT_EQ(record.cells[2].state, "not_honoured");
+  EXPECT_EQ(record.cells[2].reason, "NAME=y isn't honoured, it goes for x");
+  EXPECT_TRUE(record.cells[2].digest);
+  EXPECT_FALSE(record.cells[2].class_index);
+  EXPECT_EQ(record.cells[2].repeatable, true);
+  EXPECT_THAT(record.classes.at(0).cells, ElementsAre(0, 1));
+  EXPECT_EQ(record.knobs[0].pairs, 1U);
+}
+
+TEST(SweepKnobs, KeepACellWhoseDoubtIsNotOfAKnobOrIsNoMoreThanThat) {
+  EXPECT_EQ(record_with({"OTHER", "y", "not_honoured", "no"}).knobs[0].pairs, 3U);
+  EXPECT_EQ(record_with({"NAME", "y", "unknown", "it doesn't say"}).knobs[0].pairs, 3U);
+}
+
+TEST(SweepKnobs, CountNoPairInWhichTheyHadNothingToActOn) {
+  const Knob position{"batch-position", {"0", "1"}};
+  const SweepRecord idle = record_of({"v1"}, {position}, false, {"ab cd", "ab cd"});
+  EXPECT_EQ(idle.knobs[0].pairs, 0U);
+  EXPECT_FALSE(idle.knobs[0].moves_bits);
+  ASSERT_TRUE(idle.knobs[0].idle);
+  EXPECT_EQ(idle.knobs[0].idle->pairs, 1U);
+  EXPECT_EQ(idle.knobs[0].idle->why, "every prompt stands where it stood");
+  // What was measured stands, whatever was to be expected.
+  const SweepRecord moved = record_of({"v1"}, {position}, false, {"ab cd", "ab cD"});
+  EXPECT_EQ(moved.knobs[0].moves_bits, true);
+  EXPECT_FALSE(moved.knobs[0].idle);
 }
 
 TEST(SweepKnobs, TellPairsWhoseLibrariesNameOtherKernels) {
