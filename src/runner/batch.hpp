@@ -82,8 +82,8 @@ class BatchFrames {
 void swap_first_rows(KvCache& cache);
 
 /// Runs tasks together as transformers' generate() does: padded on the left, positions from the
-/// mask's running sum, masked scores lowered by 10000, rows that have ended fed with padding until
-/// all have. `Tap` as in tap.hpp; the operations count as those of the batch's first task.
+/// mask's running sum, padding masked, rows that have ended fed with padding until all have. `Tap`
+/// as in tap.hpp; the operations count as those of the batch's first task.
 ///
 /// A row chooses as its task would alone, from its own logits and its own generator: its draws
 /// don't depend on its neighbours. It ends as job.hpp says, where the context is the padded one.
@@ -126,9 +126,11 @@ class BatchRunner {
       cache = {};
     }
     const bool first = cache.length() == 0;
-    const at::Tensor last =
-        model_.forward(tap_, first ? context.ids() : context.last_ids(), cache, context.attention())
-            .select(1, -1);
+    const Caller caller = rows_[0].task->cache ? Caller::kGenerate : Caller::kGenerateWithoutCache;
+    const at::Tensor last = model_
+                                .forward(tap_, caller, first ? context.ids() : context.last_ids(),
+                                         cache, context.attention())
+                                .select(1, -1);
     std::vector<Choice> choices(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i].ended) {

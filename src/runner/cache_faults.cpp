@@ -3,20 +3,38 @@
 #include <algorithm>
 #include <iterator>
 
+#include "attention.hpp"
+
 namespace drift::runner {
 namespace {
 
 constexpr std::int64_t kPositions = 2;  ///< the dimension of keys and values that counts positions
 
-/// The mask of one token, which then doesn't see the newest key: its own. Bool [.., 1, K].
+/// The mask of one token, which then doesn't see the newest key: its own. [.., 1, K], bool or added
+/// to the scores.
 at::Tensor mask_off_by_one(const at::Tensor& mask) {
   const std::int64_t keys = mask.size(-1);
   if (mask.size(-2) != 1 || keys < 2) {
     return mask;
   }
   at::Tensor shifted = mask.clone();
-  shifted.select(-1, keys - 1).fill_(false);
+  if (mask.scalar_type() == at::kBool) {
+    shifted.select(-1, keys - 1).fill_(false);
+  } else {
+    shifted.select(-1, keys - 1).copy_(lowest_score(mask.scalar_type()));
+  }
   return shifted;
+}
+
+/// The same of scaled_dot_product_attention's inputs, which often have no mask.
+void see_one_key_less(std::vector<at::Tensor>& inputs) {
+  if (inputs.size() > 3) {
+    inputs[3] = mask_off_by_one(inputs[3]);
+  } else if (const std::int64_t keys = inputs[1].size(kPositions);
+             inputs[0].size(kPositions) == 1 && keys > 1) {
+    inputs[1] = inputs[1].narrow(kPositions, 0, keys - 1);
+    inputs[2] = inputs[2].narrow(kPositions, 0, keys - 1);
+  }
 }
 
 /// The position ids [1, 1] of one token, off by so many, within the table of positions.
@@ -49,6 +67,8 @@ void CacheFaults::alter(OperationName name, std::uint32_t task, std::uint32_t st
     }
     if (fault.kind == Fault::Kind::kMask && what == "attn.mask") {
       inputs[0] = mask_off_by_one(inputs[0]);
+    } else if (fault.kind == Fault::Kind::kMask && what == "attn.sdpa") {
+      see_one_key_less(inputs);
     } else if (fault.kind == Fault::Kind::kPosition && what == "embed.positions") {
       inputs[1] = positions_off_by(inputs[1], fault.size, inputs[0].size(0));
     }

@@ -67,6 +67,7 @@ class TaskRunner {
     std::size_t first = 0;  // of the context's tokens that the cache doesn't hold
     KvCache cache;
     at::Generator generator = generator_of(task);
+    const Caller caller = task.cache ? Caller::kGenerate : Caller::kModel;
     for (std::uint32_t n = 1; n <= task.new_tokens; ++n) {
       begin_step(task, n);
       stopwatch_.start();
@@ -74,7 +75,7 @@ class TaskRunner {
       if (!task.cache) {
         cache = {};
       }
-      const at::Tensor last = model_.forward(tap_, ids, cache).select(1, -1);
+      const at::Tensor last = model_.forward(tap_, caller, ids, cache).select(1, -1);
       const Choice choice = chosen_token(task, n, last, generator, faults_);
       stopwatch_.stop();
       const auto given = given_token(task, n);
@@ -99,7 +100,7 @@ class TaskRunner {
     stopwatch_.start();
     KvCache cache;
     const at::Tensor ids = as_row(task.ids.data(), std::min(task.ids.size(), context_limit()));
-    const at::Tensor logits = model_.forward(tap_, ids, cache);
+    const at::Tensor logits = model_.forward(tap_, Caller::kModel, ids, cache);
     stopwatch_.stop();
     for (std::uint32_t n = 1; n < task.ids.size(); ++n) {
       if (n > 1) {
@@ -187,8 +188,8 @@ at::ScalarType model_type(wire::DType dtype) {
 
 /// A model with the file that its tensors lie in.
 struct LoadedModel {
-  LoadedModel(const std::string& path, wire::DType dtype)
-      : file(path), model(file, model_type(dtype)) {}
+  explicit LoadedModel(const wire::Job& job)
+      : file(job.weights), model(file, model_type(job.dtype), attention_of(job)) {}
 
   WeightsFile file;
   Gpt2 model;
@@ -228,7 +229,7 @@ void run_job(const wire::Job& job, Channel& channel) {
   const FaultTap fault_tap(faults, cache_faults.any() ? &cache_faults : nullptr);
   std::optional<LoadedModel> loaded;
   if (!job.weights.empty()) {
-    loaded.emplace(job.weights, job.dtype);
+    loaded.emplace(job);
   }
   for (std::size_t first = 0; first < job.tasks.size();) {
     const wire::Task& task = job.tasks[first];

@@ -12,11 +12,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
-#if __has_include(<torch/csrc/api/include/torch/version.h>)
-#include <torch/csrc/api/include/torch/version.h>
-#else
-#include <torch/version.h>
-#endif
 
 #include "blas.hpp"
 #include "channel.hpp"
@@ -24,6 +19,7 @@
 #include "job.hpp"
 #include "memory_limit.hpp"
 #include "operations.hpp"
+#include "torch_version.hpp"
 #include "wire.hpp"
 
 namespace drift::runner {
@@ -37,12 +33,6 @@ int take_stdout() {
     throw std::runtime_error("stdout can't be redirected");
   }
   return frames;
-}
-
-/// Of the headers; the macro with the whole text is younger than the oldest releases.
-std::string torch_version() {
-  return std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR) + "." +
-         std::to_string(TORCH_VERSION_PATCH);
 }
 
 wire::Hello introduction() {

@@ -74,13 +74,25 @@ enum class Sampler : std::uint32_t {
 
 enum class Attention : std::uint32_t {
   kEager = 0,  ///< scores, scale, mask, softmax and sum as operations of their own
-  kSdpa = 1    ///< at::scaled_dot_product_attention, which torch has since 2.0
+  kSdpa = 1    ///< at::scaled_dot_product_attention, with a scale that torch takes since 2.1
 };
 
-/// How eager attention brings in 1/√D; with kSdpa it is the operation's own affair.
+/// How attention brings in 1/√D. The model's flags say whether it does, and whether 1 / (layer + 1)
+/// too; kSdpa with kDivide gives the operation no scale and so takes 1/√D whatever they say.
 enum class ScoreScale : std::uint32_t {
-  kDivide = 0,   ///< scores / √D, as transformers 4.x
-  kMultiply = 1  ///< scores · D^-0.5, as transformers 5.x
+  kDivide = 0,   ///< scores / √D, then / (layer + 1): transformers before 5.4
+  kMultiply = 1  ///< scores · (D^-0.5 / (layer + 1)), the mask added: transformers since 5.4
+};
+
+/// What transformers calls around the attention; held for 4.15.0 and 4.25.1, and for 4.57.6 and
+/// 5.24.0.
+enum class GenerateCalls : std::uint32_t {
+  /// The output head for all positions; a cache begins as views of the projection.
+  kAllPositions = 0,
+  /// generate() asks for the last position's logits alone, since 4.53 (a loop without cache calls
+  /// the model itself, which gives all); a cache begins as copies, since 4.56; the scores' divisor
+  /// is rounded to the model's type.
+  kLastPosition = 1
 };
 
 /// One prompt in one mode.
@@ -118,6 +130,7 @@ struct Job {
   DType dtype = DType::kFloat32;  ///< what the model computes in; a Step's logits are float32
   Attention attention = Attention::kEager;
   ScoreScale score_scale = ScoreScale::kDivide;
+  GenerateCalls generate_calls = GenerateCalls::kAllPositions;
   std::uint64_t memory_limit = 0;  ///< bytes of private memory (RLIMIT_DATA); 0: none
   std::uint32_t alignment = 64;    ///< bytes: tensors that it makes start at no rounder address
   bool flush_denormals = false;    ///< denormal results become 0
@@ -213,6 +226,7 @@ inline void put(Writer& w, const Job& j) {
   w.number(j.dtype);
   w.number(j.attention);
   w.number(j.score_scale);
+  w.number(j.generate_calls);
   w.number(j.memory_limit);
   w.number(j.alignment);
   w.number(j.flush_denormals);
@@ -227,6 +241,7 @@ inline void get(Reader& r, Job& j) {
   j.dtype = r.number<DType>();
   j.attention = r.number<Attention>();
   j.score_scale = r.number<ScoreScale>();
+  j.generate_calls = r.number<GenerateCalls>();
   j.memory_limit = r.number<std::uint64_t>();
   j.alignment = r.number<std::uint32_t>();
   j.flush_denormals = r.number<std::uint8_t>() != 0;

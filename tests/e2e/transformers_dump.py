@@ -2,22 +2,28 @@
 
 usage: transformers_dump.py MODEL_FOLDER REQUEST.json OUT
 
-REQUEST: {"threads": n, "dtype": "float32", "new_tokens": n, "batch": n, "prompts": [[id]],
-          "runs": ["loop", "generate", "sample", "batch", "batch-loop"]}
+REQUEST: {"new_tokens": n, "batch": n, "prompts": [[id]],
+          "settings": [{"threads": n, "dtype": "float32", "attention": "",
+                        "runs": ["loop", "generate", "sample", "batch", "batch-loop"]}]}
   dtype       that of torch that the model is converted to
+  attention   "eager" or "sdpa"; empty for a transformers that has but one
   loop        argmax, the whole context at each step, no cache
   generate    generate(), greedy
   sample      generate(do_sample=True, top_k=50), torch.manual_seed(1234) before each prompt
   batch       generate(), greedy, `batch` prompts at a time, padded on the left
   batch-loop  the same with use_cache=False
-OUT.json: [{"run": name, "prompt": index, "tokens": [id]}], in order; OUT.bin: the logits of all
+OUT.json: [{"setting": index, "run": name, "prompt": index, "tokens": [id]}], in order; OUT.bin: the logits of all
 steps in the same order, float32. The end-of-text token ends a prompt.
 """
 
+import copy
 import json
 import os
 import struct
 import sys
+
+# Where a libtorch names libraries of CUDA that aren't there but for empty ones of their names.
+sys.setdlopenflags(os.RTLD_LAZY)
 
 import numpy
 import torch
@@ -128,21 +134,34 @@ def answers(model, run, request):
             yield steps(model, run, torch.tensor([ids]), new_tokens)
 
 
+def in_setting(loaded, setting):
+    torch.set_num_threads(setting["threads"])
+    dtype = getattr(torch, setting["dtype"])
+    model = loaded if dtype == torch.float32 else copy.deepcopy(loaded).to(dtype)
+    if setting["attention"]:
+        model.set_attn_implementation(setting["attention"])
+        assert model.config._attn_implementation == setting["attention"]
+    return model
+
+
 def main():
     folder, request_file, out = sys.argv[1:]
     with open(request_file) as file:
         request = json.load(file)
-    torch.set_num_threads(request["threads"])
     index = []
     with torch.no_grad(), open(out + ".bin", "wb") as logits_file:
-        model = load_model(folder).to(getattr(torch, request["dtype"]))
-        for run in request["runs"]:
-            for prompt, answer in enumerate(answers(model, run, request)):
-                tokens = []
-                for token, logits in answer:
-                    tokens.append(token)
-                    logits_file.write(logits.float().numpy().tobytes())
-                index.append({"run": run, "prompt": prompt, "tokens": tokens})
+        loaded = load_model(folder)
+        for number, setting in enumerate(request["settings"]):
+            model = in_setting(loaded, setting)
+            for run in setting["runs"]:
+                for prompt, answer in enumerate(answers(model, run, request)):
+                    tokens = []
+                    for token, logits in answer:
+                        tokens.append(token)
+                        logits_file.write(logits.float().numpy().tobytes())
+                    index.append(
+                        {"setting": number, "run": run, "prompt": prompt, "tokens": tokens}
+                    )
     with open(out + ".json", "w") as file:
         json.dump(index, file)
 

@@ -1,9 +1,11 @@
 // The proof that a runner's bits are those of Hugging Face's transformers on the same libtorch: the
-// same tokens and the same raw logits, at every step.
+// same tokens and the same raw logits, at every step, with eager attention and with
+// scaled_dot_product_attention.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,8 +40,33 @@ struct TestModel {
   std::uint32_t new_tokens = 0;
 };
 
+/// What a model is run in.
+struct Setting {
+  std::uint32_t threads = 1;
+  wire::DType dtype = wire::DType::kFloat32;
+  wire::Attention attention = wire::Attention::kEager;
+  std::vector<std::string> runs;
+
+  std::string dtype_name() const { return dtype == wire::DType::kFloat32 ? "float32" : "bfloat16"; }
+  std::string attention_name() const {
+    return attention == wire::Attention::kEager ? "eager" : "sdpa";
+  }
+};
+
+/// A transformers with its torch.
+struct Environment {
+  fs::path venv;
+  std::map<std::string, std::string> variables;  ///< that its Python needs
+  /// Those of its eager attention's calls.
+  wire::ScoreScale score_scale = wire::ScoreScale::kDivide;
+  wire::GenerateCalls generate_calls = wire::GenerateCalls::kAllPositions;
+
+  bool chooses_attention() const { return generate_calls == wire::GenerateCalls::kLastPosition; }
+};
+
 /// One prompt in one run, as transformers answered it.
 struct Reference {
+  std::size_t setting = 0;
   std::string run;
   std::uint32_t batch = 0;  ///< as in wire::Task
   std::vector<std::int32_t> prompt;
@@ -86,38 +113,92 @@ float largest_difference(const char* expected, const std::vector<float>& got) {
   return largest;
 }
 
+const std::vector<std::string> kEveryRun = {"loop", "generate", "sample", "batch", "batch-loop"};
+/// Where transformers of then samples from logits of another type, or where time matters.
+const std::vector<std::string> kGreedyRuns = {"loop", "generate", "batch", "batch-loop"};
+const std::vector<std::string> kFewRuns = {"generate", "batch"};
+
 class Transformers : public test::NeedsPython39 {
  protected:
-  void SetUp() override {
-    test::NeedsPython39::SetUp();
-    if (python_.empty()) {
-      return;
-    }
-    add_model("mini", fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini", 8, 24);
-    const fs::path made = scratch_.path() / "made";
-    make_model(made, {MadePreset::kGpt2Small, 7, CheckpointFormat::kTorchLegacy}, *progress_);
-    add_model("gpt2-small", made, 3, 5);
+  TestModel mini(std::size_t prompts, std::uint32_t new_tokens) const {
+    return model("mini", fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "models/mini", prompts, new_tokens);
   }
 
-  /// Runs everything under this environment's Python and under the runner made for its torch.
-  void expect_the_same_bits(const fs::path& venv, const std::string& python_path = "") {
-    const Runner runner = open_runner(inspect_build(venv), *progress_);
-    for (const TestModel& model : models_) {
-      for (const std::uint32_t threads : {1U, 2U}) {
-        SCOPED_TRACE(fmt::format("{}, {} threads", model.name, threads));
-        const Dump dump = run_transformers(venv, python_path, model, threads, "float32");
-        compare(dump, runner, model, threads, wire::DType::kFloat32);
-      }
+  TestModel gpt2_small(CheckpointFormat format, std::size_t prompts,
+                       std::uint32_t new_tokens) const {
+    const fs::path made = scratch_.path() / "made";
+    make_model(made, {MadePreset::kGpt2Small, 7, format}, *progress_);
+    return model("gpt2-small", made, prompts, new_tokens);
+  }
+
+  /// Heads of width 8, whose root isn't a power of two: dividing by it gives other bits than
+  /// multiplying by its inverse.
+  TestModel narrow(bool scaled_by_layer) const {
+    const std::string name = scaled_by_layer ? "narrow, scaled by layer" : "narrow";
+    const fs::path folder = scratch_.path() / name;
+    make_model(folder, {}, *progress_);
+    json config = json::parse(read_file(folder / "config.json"));
+    config["n_head"] = config.at("n_embd").get<int>() / 8;
+    config["scale_attn_by_inverse_layer_idx"] = scaled_by_layer;
+    write_file(folder / "config.json", config.dump());
+    return model(name, folder, 4, 8);
+  }
+
+  /// Runs every setting under this environment's Python and under the runner made for its torch.
+  void expect_the_same_bits(const Environment& environment, const TestModel& model,
+                            const std::vector<Setting>& settings) {
+    const Runner runner = open_runner(inspect_build(environment.venv), *progress_);
+    const Dump dump = run_transformers(environment, model, settings);
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      SCOPED_TRACE(fmt::format("{}, {} threads, {}, {}", model.name, settings[i].threads,
+                               settings[i].dtype_name(), settings[i].attention_name()));
+      compare(dump, i, runner, model, job_of(environment, model, settings[i]));
     }
-    SCOPED_TRACE("mini in bfloat16");
-    const TestModel& mini = models_.front();
-    compare(run_transformers(venv, python_path, mini, 1, "bfloat16"), runner, mini, 1,
-            wire::DType::kBFloat16);
+  }
+
+  /// Of transformers that has eager attention alone.
+  void expect_the_same_eager_bits(const Environment& environment) {
+    using wire::DType;
+    const auto eager = wire::Attention::kEager;
+    expect_the_same_bits(environment, mini(8, 24),
+                         {{1, DType::kFloat32, eager, kEveryRun},
+                          {2, DType::kFloat32, eager, kEveryRun},
+                          {1, DType::kBFloat16, eager, kGreedyRuns}});
+    expect_the_same_bits(environment, gpt2_small(CheckpointFormat::kTorchLegacy, 3, 5),
+                         {{1, DType::kFloat32, eager, kEveryRun},
+                          {2, DType::kFloat32, eager, {"loop", "generate", "sample"}}});
+  }
+
+  /// Of transformers that has both, and scaled_dot_product_attention by default.
+  void expect_the_same_bits_of_both(const Environment& environment) {
+    using wire::DType;
+    std::vector<Setting> of_mini, of_narrow, of_large;
+    for (const wire::Attention attention : {wire::Attention::kSdpa, wire::Attention::kEager}) {
+      of_mini.push_back({1, DType::kFloat32, attention, kEveryRun});
+      of_mini.push_back({2, DType::kFloat32, attention, kFewRuns});
+      of_mini.push_back({1, DType::kBFloat16, attention, kGreedyRuns});
+      of_mini.push_back({2, DType::kBFloat16, attention, kFewRuns});
+      of_narrow.push_back({1, DType::kFloat32, attention, kGreedyRuns});
+      of_narrow.push_back({1, DType::kBFloat16, attention, kGreedyRuns});
+      of_large.push_back({2, DType::kFloat32, attention, {"generate"}});
+    }
+    expect_the_same_bits(environment, mini(5, 8), of_mini);
+    expect_the_same_bits(environment, narrow(false), of_narrow);
+    expect_the_same_bits(environment, narrow(true), of_narrow);
+    expect_the_same_bits(environment, gpt2_small(CheckpointFormat::kSafetensors, 2, 4), of_large);
+  }
+
+  /// For a torch whose CUDA libraries aren't there.
+  std::map<std::string, std::string> with_stand_ins() const {
+    const fs::path folder = scratch_.path() / "stand-ins";
+    fs::create_directory(folder);
+    make_stand_ins(folder);
+    return {{"LD_LIBRARY_PATH", folder.string()}};
   }
 
  private:
-  void add_model(const std::string& name, const fs::path& folder, std::size_t prompts,
-                 std::uint32_t new_tokens) {
+  TestModel model(const std::string& name, const fs::path& folder, std::size_t prompts,
+                  std::uint32_t new_tokens) const {
     ModelConfig config = read_model_config(folder / "config.json");
     TestModel model{name, folder,    scratch_.path() / (name + ".weights"), config.end_of_text,
                     {},   new_tokens};
@@ -128,36 +209,38 @@ class Transformers : public test::NeedsPython39 {
         model.prompts.push_back(prompt.ids);
       }
     }
-    models_.push_back(std::move(model));
+    return model;
   }
 
-  Dump run_transformers(const fs::path& venv, const std::string& python_path,
-                        const TestModel& model, std::uint32_t threads,
-                        const std::string& dtype) const {
+  Dump run_transformers(const Environment& environment, const TestModel& model,
+                        const std::vector<Setting>& settings) const {
     const fs::path request = scratch_.path() / "request.json";
     const std::string out = (scratch_.path() / "out").string();
-    std::vector<std::string> runs = {"loop", "generate"};
-    if (dtype == "float32") {  // else transformers samples from logits of that dtype
-      runs.emplace_back("sample");
+    json asked = json::array();
+    std::size_t runs = 0;
+    for (const Setting& setting : settings) {
+      asked.push_back(
+          {{"threads", setting.threads},
+           {"dtype", setting.dtype_name()},
+           {"attention", environment.chooses_attention() ? setting.attention_name() : ""},
+           {"runs", setting.runs}});
+      runs += setting.runs.size();
     }
-    if (threads == 1 || &model == &models_.front()) {  // the large model's take minutes
-      runs.emplace_back("batch");
-      runs.emplace_back("batch-loop");
-    }
-    write_file(request, json{{"threads", threads},
-                             {"dtype", dtype},
-                             {"new_tokens", model.new_tokens},
-                             {"runs", runs},
+    write_file(request, json{{"new_tokens", model.new_tokens},
+                             {"settings", asked},
                              {"batch", kBatch},
                              {"prompts", model.prompts}}
                             .dump());
-    auto environment = python_environment();
-    environment["PYTHONPATH"] = python_path;
+    auto variables = python_environment();
+    for (const auto& [name, value] : environment.variables) {
+      variables[name] = value;
+    }
     const fs::path script = fs::path(DRIFTAUDIT_SOURCE_FOLDER) / "tests/e2e/transformers_dump.py";
-    const ProcessResult result = run_process({{(venv / "bin/python").string(), script.string(),
-                                               model.folder.string(), request.string(), out},
-                                              environment,
-                                              {}});
+    const ProcessResult result =
+        run_process({{(environment.venv / "bin/python").string(), script.string(),
+                      model.folder.string(), request.string(), out},
+                     variables,
+                     {}});
     EXPECT_TRUE(result.end.ok()) << result.err;
 
     Dump dump;
@@ -170,23 +253,36 @@ class Transformers : public test::NeedsPython39 {
       const bool batched = run == "batch" || run == "batch-loop";
       // Two runs that follow each other may share a number only where they aren't batches.
       const std::uint32_t batch = (run == "batch" ? 1 : 1001) + prompt / kBatch;
-      dump.references.push_back(
-          {run, batched ? batch : 0, model.prompts.at(prompt), entry.at("tokens"), at});
+      dump.references.push_back({entry.at("setting"), run, batched ? batch : 0,
+                                 model.prompts.at(prompt), entry.at("tokens"), at});
       at += dump.references.back().tokens.size() * vocabulary;
     }
-    EXPECT_EQ(dump.references.size(), runs.size() * model.prompts.size());
+    EXPECT_EQ(dump.references.size(), runs * model.prompts.size());
     EXPECT_EQ(dump.logits.size(), at * sizeof(float));
     return dump;
   }
 
-  static void compare(const Dump& dump, const Runner& runner, const TestModel& model,
-                      std::uint32_t threads, wire::DType dtype) {
+  static wire::Job job_of(const Environment& environment, const TestModel& model,
+                          const Setting& setting) {
     wire::Job job;
-    job.dtype = dtype;
     job.weights = model.weights.string();
-    job.threads = threads;
+    job.threads = setting.threads;
+    job.dtype = setting.dtype;
+    job.attention = setting.attention;
+    job.score_scale = environment.score_scale;
+    job.generate_calls = environment.generate_calls;
+    return job;
+  }
+
+  static void compare(const Dump& dump, std::size_t setting, const Runner& runner,
+                      const TestModel& model, wire::Job job) {
+    std::vector<Reference> references;
     for (const Reference& reference : dump.references) {
-      job.tasks.push_back(task_of(static_cast<std::uint32_t>(job.tasks.size()), reference, model));
+      if (reference.setting == setting) {
+        job.tasks.push_back(
+            task_of(static_cast<std::uint32_t>(references.size()), reference, model));
+        references.push_back(reference);
+      }
     }
     RunnerLaunch launch;
     launch.label = model.name;
@@ -200,7 +296,7 @@ class Transformers : public test::NeedsPython39 {
         break;
       }
       if (const auto* step = std::get_if<wire::Step>(&event)) {
-        const Reference& reference = dump.references.at(step->task);
+        const Reference& reference = references.at(step->task);
         tokens.at(step->task).push_back(step->token);
         ASSERT_LE(step->step, reference.tokens.size());
         const char* expected = dump.logits_of(reference, step->step - 1, step->logits.size());
@@ -211,25 +307,39 @@ class Transformers : public test::NeedsPython39 {
       }
     }
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      EXPECT_EQ(tokens[i], dump.references[i].tokens) << dump.references[i].run << ", task " << i;
+      EXPECT_EQ(tokens[i], references[i].tokens) << references[i].run << ", task " << i;
     }
   }
 
   std::unique_ptr<Progress> progress_ = make_silent_progress();
   TemporaryFolder scratch_{fs::temp_directory_path(), "driftaudit-transformers"};
-  std::vector<TestModel> models_;
 };
 
 TEST_F(Transformers, OfJanuaryComputeTheRunnersBits) {
-  expect_the_same_bits(january_venv(python_));
+  expect_the_same_eager_bits({january_venv(python_), {}});
 }
 
 TEST_F(Transformers, OfDecemberComputeTheRunnersBits) {
-  expect_the_same_bits(december_venv(python_));
+  expect_the_same_eager_bits({december_venv(python_), {}});
 }
 
 TEST_F(Transformers, OfDecemberOnTorchOfJanuaryComputeTheRunnersBits) {
-  expect_the_same_bits(january_venv(python_), swapped_packages(python_).string());
+  expect_the_same_eager_bits(
+      {january_venv(python_), {{"PYTHONPATH", swapped_packages(python_).string()}}});
+}
+
+TEST_F(Transformers, OfThe4thVersionsLastComputeTheRunnersBits) {
+  expect_the_same_bits_of_both({last_4_venv(python_), with_stand_ins(), wire::ScoreScale::kDivide,
+                                wire::GenerateCalls::kLastPosition});
+}
+
+TEST_F(Transformers, OfThe5thVersionComputeTheRunnersBits) {
+  const auto python = test::find_python311();
+  if (!python) {
+    GTEST_SKIP() << "no Python 3.11 to 3.13: set DRIFTAUDIT_PYTHON311 to one";
+  }
+  expect_the_same_bits_of_both({version_5_venv(*python), with_stand_ins(),
+                                wire::ScoreScale::kMultiply, wire::GenerateCalls::kLastPosition});
 }
 
 }  // namespace

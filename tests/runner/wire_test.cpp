@@ -31,6 +31,9 @@ Job job() {
   job.threads = 4;
   job.interop_threads = 3;
   job.dtype = DType::kBFloat16;
+  job.attention = Attention::kSdpa;
+  job.score_scale = ScoreScale::kMultiply;
+  job.generate_calls = GenerateCalls::kLastPosition;
   job.memory_limit = std::uint64_t{5} << 30;
   job.alignment = 16;
   job.flush_denormals = true;
@@ -47,6 +50,9 @@ TEST(Wire, GivesAJobBack) {
   EXPECT_EQ(back.threads, 4U);
   EXPECT_EQ(back.interop_threads, 3U);
   EXPECT_EQ(back.dtype, DType::kBFloat16);
+  EXPECT_EQ(back.attention, Attention::kSdpa);
+  EXPECT_EQ(back.score_scale, ScoreScale::kMultiply);
+  EXPECT_EQ(back.generate_calls, GenerateCalls::kLastPosition);
   EXPECT_EQ(back.memory_limit, std::uint64_t{5} << 30);
   EXPECT_EQ(back.alignment, 16U);
   EXPECT_TRUE(back.flush_denormals);

@@ -64,8 +64,8 @@ fs::path made_once(const std::string& name, const Make& make) {
   return target;
 }
 
-/// The newest 3.9 among pyenv's versions.
-std::optional<fs::path> pyenv_python39() {
+/// The newest 3.`minor` among pyenv's versions.
+std::optional<fs::path> pyenv_python3(int minor) {
   const std::string root = environment_value("PYENV_ROOT");
   const fs::path versions =
       (root.empty() ? fs::path(environment_value("HOME")) / ".pyenv" : fs::path(root)) / "versions";
@@ -74,8 +74,10 @@ std::optional<fs::path> pyenv_python39() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(versions, error)) {
     const std::string name = entry.path().filename().string();
-    const fs::path python = entry.path() / "bin/python3.9";
-    const int patch = name.rfind("3.9.", 0) == 0 ? std::atoi(name.c_str() + 4) : -1;
+    const fs::path python = entry.path() / fmt::format("bin/python3.{}", minor);
+    const std::string beginning = fmt::format("3.{}.", minor);
+    const int patch =
+        name.rfind(beginning, 0) == 0 ? std::atoi(name.c_str() + beginning.size()) : -1;
     if (patch > best_patch && fs::exists(python)) {
       best = python;
       best_patch = patch;
@@ -113,10 +115,30 @@ std::optional<fs::path> find_python39() {
   if (!named.empty()) {
     return fs::path(named);
   }
-  if (const auto python = pyenv_python39()) {
+  if (const auto python = pyenv_python3(9)) {
     return python;
   }
   return find_program("python3.9");
+}
+
+std::optional<fs::path> find_python311() {
+  const std::string named = environment_value("DRIFTAUDIT_PYTHON311");
+  if (!named.empty()) {
+    return fs::path(named);
+  }
+  constexpr int kNewest = 13;
+  constexpr int kOldest = 11;
+  for (int minor = kNewest; minor >= kOldest; --minor) {
+    if (const auto python = pyenv_python3(minor)) {
+      return python;
+    }
+  }
+  for (int minor = kNewest; minor >= kOldest; --minor) {
+    if (const auto python = find_program(fmt::format("python3.{}", minor))) {
+      return python;
+    }
+  }
+  return std::nullopt;
 }
 
 fs::path test_venv(const fs::path& python, const std::string& name,

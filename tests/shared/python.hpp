@@ -16,6 +16,10 @@ std::optional<std::filesystem::path> find_python3();
 /// which both seed releases of torch have wheels.
 std::optional<std::filesystem::path> find_python39();
 
+/// A Python from 3.11 to 3.13, which transformers 5.24.0 needs: from DRIFTAUDIT_PYTHON311, else the
+/// newest of pyenv, else of PATH.
+std::optional<std::filesystem::path> find_python311();
+
 /// Makes a virtual environment under the cache folder, or finds it there from an earlier run, and
 /// gives its folder. The requirements files are installed one after the other without looking for
 /// dependencies. Throws when it can't be made.
