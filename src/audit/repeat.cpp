@@ -7,6 +7,7 @@
 #include "driftaudit/hash.hpp"
 
 #include "audit/sides.hpp"
+#include "base/transformers_calls.hpp"
 
 namespace drift {
 namespace {
@@ -97,6 +98,8 @@ wire::Job job_of(const Side& side, const Model& model, std::vector<wire::Task> t
       side.attention.kind == Attention::kSdpa ? wire::Attention::kSdpa : wire::Attention::kEager;
   job.score_scale = side.attention.scale == ScoreScale::kMultiply ? wire::ScoreScale::kMultiply
                                                                   : wire::ScoreScale::kDivide;
+  job.generate_calls = asks_last_position(side.attention) ? wire::GenerateCalls::kLastPosition
+                                                          : wire::GenerateCalls::kAllPositions;
   job.fault = side.fault;
   job.tasks = std::move(tasks);
   return job;

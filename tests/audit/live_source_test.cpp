@@ -59,9 +59,11 @@ TEST_F(LiveSource, TellsTheRunnerWhichAttention) {
   Side side;
   EXPECT_EQ(job_of(side, model_, {}).attention, wire::Attention::kEager);
   EXPECT_EQ(job_of(side, model_, {}).score_scale, wire::ScoreScale::kDivide);
+  EXPECT_EQ(job_of(side, model_, {}).generate_calls, wire::GenerateCalls::kAllPositions);
   side.attention = {Attention::kSdpa, ScoreScale::kMultiply, "asked", "5.0.0"};
   EXPECT_EQ(job_of(side, model_, {}).attention, wire::Attention::kSdpa);
   EXPECT_EQ(job_of(side, model_, {}).score_scale, wire::ScoreScale::kMultiply);
+  EXPECT_EQ(job_of(side, model_, {}).generate_calls, wire::GenerateCalls::kLastPosition);
 }
 
 TEST_F(LiveSource, RecordsWhichAttention) {

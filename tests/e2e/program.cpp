@@ -48,7 +48,10 @@ std::string december() {
   return python ? december_venv(*python).string() : "december-2022";
 }
 
-std::string newest() { return "2.8.0"; }
+std::string newest() {
+  const auto python = test::find_python39();
+  return python ? last_4_venv(*python).string() : "2.8.0";
+}
 
 bool cpu_has_avx2() {
   std::ifstream cpuinfo("/proc/cpuinfo");
