@@ -136,6 +136,16 @@ TEST_F(CanonicalWeights, LeaveMasksOut) {
   EXPECT_EQ(read_file(target_), expected);
 }
 
+TEST_F(CanonicalWeights, TakeAMaskedValueThatHalfPrecisionRounded) {
+  convert(tensors_);
+  const std::string expected = read_file(target_);
+  // bfloat16 has no -10000; -9984 is the nearest.
+  tensors_.push_back({{"h.0.attn.masked_bias", Dtype::kBfloat16, {}},
+                      test::bytes_of<std::uint16_t>({float32_to_bfloat16(-1e4F)})});
+  convert(tensors_);
+  EXPECT_EQ(read_file(target_), expected);
+}
+
 TEST_F(CanonicalWeights, RefuseAMaskThatIsNotCausal) {
   const auto refused = [&](const test::TestTensor& mask) {
     auto with = tensors_;
