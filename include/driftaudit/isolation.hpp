@@ -8,6 +8,7 @@
 #include "driftaudit/localize_record.hpp"
 
 #include "runner/tensor_data.hpp"
+#include "runner/wire.hpp"
 
 namespace drift {
 
@@ -20,7 +21,10 @@ enum class RowFamily {
   kLinear,            ///< x [rows, length], w [columns, length]
   kMatmul,            ///< x [1, 1, rows, length], w [1, 1, length, columns]
   kMatmulTransposed,  ///< the same, w as the transpose of [columns, length]
-  kMoves,             ///< computes nothing
+  /// queries [rows, 1, 1, columns], keys and values [rows, 1, length, columns], the same for all
+  /// rows: as one token attends to `length` of them
+  kAttention,
+  kMoves,  ///< computes nothing
   kUnknown
 };
 
@@ -31,8 +35,9 @@ struct OperationFunction {
 };
 
 /// Of "attn.softmax", "mlp.fc", …: see operation_kind(). One that isn't known is a function of its
-/// own.
-OperationFunction operation_function(const std::string& kind);
+/// own. `scale`: the job's, by which some are other functions.
+OperationFunction operation_function(const std::string& kind,
+                                     wire::ScoreScale scale = wire::ScoreScale::kDivide);
 
 /// One side's operation. Results come in the order of the calls.
 class AskedKernel {
@@ -69,8 +74,10 @@ struct SweepThreads {
 /// Sweeps an operation over random rows of every length of the plan, the same on both sides:
 /// `batches` calls of different rows, then the first call's rows once more in calls of fewer rows,
 /// at other addresses and, with `threaded`, on other threads. A side whose own bits of a row then
-/// move hangs on what was varied. Where a side doesn't repeat itself there is no sweep.
-/// Memory: a call's inputs and outputs.
+/// move hangs on what was varied. Attention is asked for the rows as heads of one request, too, and
+/// as a prefill of `length` queries that don't see later keys, in which only the sides are
+/// compared. Where a side doesn't repeat itself there is no sweep. Memory: a call's inputs and
+/// outputs.
 IsolatedOperation sweep(const std::string& operation, const OperationFunction& function,
                         KernelPair base, std::optional<KernelPair> threaded, SweepThreads threads,
                         const SweepPlan& plan);

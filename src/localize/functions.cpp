@@ -21,6 +21,9 @@ constexpr std::array kKnownKinds{
     KnownKind{"attn.qkv", "addmm", RowFamily::kAddmm},
     KnownKind{"attn.keys", "cat", RowFamily::kMoves},
     KnownKind{"attn.values", "cat", RowFamily::kMoves},
+    KnownKind{"mask.allowed", "logical_and", RowFamily::kMoves},
+    KnownKind{"mask.scores", "where", RowFamily::kMoves},
+    KnownKind{"attn.sdpa", "scaled_dot_product_attention", RowFamily::kAttention},
     KnownKind{"attn.scores", "matmul", RowFamily::kMatmulTransposed},
     KnownKind{"attn.scale", "div", RowFamily::kUnary},
     KnownKind{"attn.scale_by_layer", "div", RowFamily::kUnary},
@@ -46,9 +49,22 @@ constexpr std::array kKnownKinds{
     KnownKind{"lm_head", "linear", RowFamily::kLinear},
 };
 
+/// Those that are other functions where the scores are multiplied by the scale.
+constexpr std::array kMultipliedKinds{
+    KnownKind{"attn.scale", "mul", RowFamily::kUnary},
+    KnownKind{"attn.mask", "add", RowFamily::kBinary},
+};
+
 }  // namespace
 
-OperationFunction operation_function(const std::string& kind) {
+OperationFunction operation_function(const std::string& kind, wire::ScoreScale scale) {
+  if (scale == wire::ScoreScale::kMultiply) {
+    for (const KnownKind& known : kMultipliedKinds) {
+      if (kind == known.kind) {
+        return {known.function, known.family};
+      }
+    }
+  }
   const auto* const at = std::find_if(kKnownKinds.begin(), kKnownKinds.end(),
                                       [&](const KnownKind& known) { return kind == known.kind; });
   return at == kKnownKinds.end() ? OperationFunction{kind, RowFamily::kUnknown}

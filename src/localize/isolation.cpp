@@ -41,10 +41,11 @@ bool same_bits(const std::vector<float>& shorter, const std::vector<float>& long
          std::memcmp(shorter.data(), longer.data(), shorter.size() * sizeof(float)) == 0;
 }
 
-RowResults ask(KernelPair kernels, const RandomRows& rows, std::uint64_t count,
-               std::uint64_t alignment) {
+/// `inputs` gives those of a call on `count` rows.
+template <class Inputs>
+RowResults ask_on(KernelPair kernels, std::uint64_t count, const Inputs& inputs) {
   for (AskedKernel* kernel : {kernels.a, kernels.b}) {
-    kernel->call(rows.inputs(count, static_cast<std::uint32_t>(alignment)));
+    kernel->call(inputs());
   }
   RowResults results;
   results.rows = count;
@@ -55,6 +56,12 @@ RowResults ask(KernelPair kernels, const RandomRows& rows, std::uint64_t count,
                               results.a.size(), results.b.size(), count));
   }
   return results;
+}
+
+RowResults ask(KernelPair kernels, const RandomRows& rows, std::uint64_t count,
+               std::uint64_t alignment) {
+  return ask_on(kernels, count,
+                [&] { return rows.inputs(count, static_cast<std::uint32_t>(alignment)); });
 }
 
 /// One kind of variation, by the lengths at which it moved a side's bits.
@@ -75,6 +82,8 @@ const char* row_words(RowFamily family) {
     case RowFamily::kBinary:
     case RowFamily::kNorm:
       return "the last dimension";
+    case RowFamily::kAttention:
+      return "the number of keys";
     default:
       return "";
   }
@@ -91,7 +100,8 @@ class Sweep {
         plan_(plan),
         rows_{"rows", plan.rows, {}, {}},
         alignment_{"alignment", plan.alignments, {}, {}},
-        threads_{"threads", {threads.base, threads.other}, {}, {}} {}
+        threads_{"threads", {threads.base, threads.other}, {}, {}},
+        heads_{"heads", plan.rows, {}, {}} {}
 
   /// False where a side doesn't repeat itself.
   bool try_length(std::uint64_t length) {
@@ -127,7 +137,7 @@ class Sweep {
       isolated.share_differ =
           static_cast<double>(rows_differ_) / static_cast<double>(rows_tried_where_differ_);
     }
-    for (const Variation* variation : {&rows_, &alignment_, &threads_}) {
+    for (const Variation* variation : {&rows_, &alignment_, &threads_, &heads_}) {
       if (!variation->moves_a.empty()) {
         std::vector<std::uint64_t> tried = variation->tried;
         std::sort(tried.begin(), tried.end());
@@ -152,6 +162,19 @@ class Sweep {
       begin(threads_);
       note(threads_, first, ask(*threaded_, rows, plan_.rows[0], plan_.alignments[0]));
     }
+    if (family_ == RowFamily::kAttention) {
+      vary_attention(rows, first);
+    }
+  }
+
+  void vary_attention(const RandomRows& rows, const RowResults& first) {
+    begin(heads_);
+    for (const std::uint64_t heads : plan_.rows) {
+      note(heads_, first, ask_on(base_, heads, [&] { return rows.heads(heads); }));
+    }
+    const std::uint64_t queries = rows.length();
+    const RowResults prefill = ask_on(base_, queries, [&] { return rows.prefill(); });
+    differs_ = differs_ || prefill.rows_that_differ() > 0;
   }
 
   static void begin(Variation& variation) {
@@ -169,7 +192,7 @@ class Sweep {
   KernelPair base_;
   std::optional<KernelPair> threaded_;
   const SweepPlan& plan_;
-  Variation rows_, alignment_, threads_;
+  Variation rows_, alignment_, threads_, heads_;
   bool differs_ = false;  ///< at the length at hand
   std::vector<bool> length_differs_;
   std::uint64_t rows_tried_ = 0;

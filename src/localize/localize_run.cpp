@@ -87,7 +87,8 @@ class Localizer {
     std::vector<std::pair<OperationFunction, std::string>> functions;
     std::set<std::string> seen;
     for (const std::string& operation : record_.own) {
-      OperationFunction function = operation_function(operation_kind(operation));
+      OperationFunction function =
+          operation_function(operation_kind(operation), sides_[0].job.score_scale);
       if (seen.insert(function.name).second) {
         functions.emplace_back(std::move(function), operation);
       }

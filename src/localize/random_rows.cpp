@@ -20,6 +20,15 @@ std::vector<float> first(const std::vector<float>& values, std::uint64_t count) 
   return {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
+/// [length, columns], contiguous, seen as [rows, heads, length, columns]: each the same.
+wire::TensorData repeated(wire::TensorData tensor, std::int64_t rows, std::int64_t heads) {
+  const std::int64_t length = tensor.layout.sizes[0];
+  const std::int64_t columns = tensor.layout.sizes[1];
+  tensor.layout.sizes = {rows, heads, length, columns};
+  tensor.layout.strides = {0, 0, columns, 1};
+  return tensor;
+}
+
 /// w [columns, length], contiguous, seen as [1, 1, length, columns].
 wire::TensorData transposed(wire::TensorData w) {
   const std::int64_t columns = w.layout.sizes[0];
@@ -36,6 +45,12 @@ RandomRows::RandomRows(RowFamily family, std::uint64_t length, std::uint64_t col
     : family_(family), length_(length), columns_(columns) {
   SplitMix64 shared(length);
   SplitMix64 own((batch + 1) << 32U | length);
+  if (family == RowFamily::kAttention) {
+    x_ = numbers(own, std::max(rows, length) * columns);
+    w_ = numbers(shared, length * columns);
+    bias_ = numbers(shared, length * columns);
+    return;
+  }
   x_ = numbers(own, rows * length);
   if (family == RowFamily::kBinary) {
     y_ = numbers(own, rows * length);
@@ -57,6 +72,10 @@ std::vector<wire::TensorData> RandomRows::inputs(std::uint64_t rows,
                           const std::vector<float>& values) {
     return contiguous_tensor(sizes, values, alignment);
   };
+  if (family_ == RowFamily::kAttention) {
+    return {tensor({r, 1, 1, c}, first(x_, rows * columns_)), repeated(tensor({n, c}, w_), r, 1),
+            repeated(tensor({n, c}, bias_), r, 1)};
+  }
   const std::vector<float> x = first(x_, rows * length_);
   switch (family_) {
     case RowFamily::kBinary:
@@ -74,6 +93,22 @@ std::vector<wire::TensorData> RandomRows::inputs(std::uint64_t rows,
     default:
       return {tensor({r, n}, x)};
   }
+}
+
+std::vector<wire::TensorData> RandomRows::heads(std::uint64_t rows) const {
+  const auto r = static_cast<std::int64_t>(rows);
+  const auto n = static_cast<std::int64_t>(length_);
+  const auto c = static_cast<std::int64_t>(columns_);
+  return {contiguous_tensor({1, r, 1, c}, first(x_, rows * columns_)),
+          repeated(contiguous_tensor({n, c}, w_), 1, r),
+          repeated(contiguous_tensor({n, c}, bias_), 1, r)};
+}
+
+std::vector<wire::TensorData> RandomRows::prefill() const {
+  const std::vector<std::int64_t> sizes = {1, 1, static_cast<std::int64_t>(length_),
+                                           static_cast<std::int64_t>(columns_)};
+  return {contiguous_tensor(sizes, first(x_, length_ * columns_)), contiguous_tensor(sizes, w_),
+          contiguous_tensor(sizes, bias_)};
 }
 
 }  // namespace drift

@@ -51,6 +51,11 @@ const std::vector<SourceEntry>& source_entries() {
        true,
        {"aten/src/ATen/native/LinearAlgebra.cpp", "aten/src/ATen/native/mkl/LinearAlgebra.cpp"},
        {"matmul", "baddbmm"}},
+      {"scaled_dot_product_attention",
+       true,
+       {"aten/src/ATen/native/transformers/attention.cpp",
+        "aten/src/ATen/native/cpu/FlashAttentionKernel.cpp"},
+       {"scaled_dot_product_attention", "cpu_flash_attention"}},
       {"tanh",
        false,
        {"aten/src/ATen/native/cpu/UnaryOpsKernel.cpp",
@@ -84,7 +89,11 @@ SourceHint source_hint(const std::string& function, const std::string& blas) {
   hint.files.assign(at->files.begin(), at->files.end());
   hint.symbols.assign(at->symbols.begin(), at->symbols.end());
   if (at->in_blas) {
-    hint.note = fmt::format("its sums are a BLAS's ({}), or oneDNN's", blas);
+    hint.note =
+        function == "scaled_dot_product_attention"
+            ? fmt::format("its products are a BLAS's ({}), or oneDNN's; its softmax is its own",
+                          blas)
+            : fmt::format("its sums are a BLAS's ({}), or oneDNN's", blas);
   }
   return hint;
 }

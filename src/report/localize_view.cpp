@@ -178,7 +178,8 @@ std::string own_table(const LocalizeRecord& record, bool colour) {
 }
 
 std::string condition_words(const std::string& condition) {
-  return condition == "rows" ? "the number of rows" : "the " + condition;
+  return condition == "rows" || condition == "heads" ? "the number of " + condition
+                                                     : "the " + condition;
 }
 
 std::string tried_words(const IsolationCondition& condition) {

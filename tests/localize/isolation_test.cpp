@@ -213,6 +213,7 @@ TEST(Sweep, GivesEachFamilyItsInputs) {
   EXPECT_EQ(sizes_of(RowFamily::kLinear), (Sizes{{5, 3}, {7, 3}}));
   EXPECT_EQ(sizes_of(RowFamily::kMatmul), (Sizes{{1, 1, 5, 3}, {1, 1, 3, 7}}));
   EXPECT_EQ(sizes_of(RowFamily::kMatmulTransposed), (Sizes{{1, 1, 5, 3}, {1, 1, 3, 7}}));
+  EXPECT_EQ(sizes_of(RowFamily::kAttention), (Sizes{{5, 1, 1, 7}, {5, 1, 3, 7}, {5, 1, 3, 7}}));
 }
 
 TEST(FullSweep, HasShortLengthsAndTheNeighboursOfPowersOfTwo) {
@@ -239,6 +240,12 @@ TEST(OperationFunction, IsTheSameForAllThatCallIt) {
   EXPECT_EQ(operation_function("ln_f").name, "layer_norm");
   EXPECT_EQ(operation_function("mlp.fc").family, RowFamily::kAddmm);
   EXPECT_EQ(operation_function("attn.mask").family, RowFamily::kMoves);
+  EXPECT_EQ(operation_function("attn.sdpa").name, "scaled_dot_product_attention");
+  EXPECT_EQ(operation_function("attn.sdpa").family, RowFamily::kAttention);
+  EXPECT_EQ(operation_function("attn.scale").name, "div");
+  EXPECT_EQ(operation_function("attn.scale", wire::ScoreScale::kMultiply).name, "mul");
+  EXPECT_EQ(operation_function("attn.mask", wire::ScoreScale::kMultiply).name, "add");
+  EXPECT_EQ(operation_function("ln_1", wire::ScoreScale::kMultiply).name, "layer_norm");
   EXPECT_EQ(operation_function("mlp.swiglu").name, "mlp.swiglu");
   EXPECT_EQ(operation_function("mlp.swiglu").family, RowFamily::kUnknown);
 }

@@ -233,6 +233,8 @@ TEST(SourceHint, NamesTheBlasWhereItDoesTheWork) {
               testing::Contains("aten/src/ATen/native/cpu/SoftMaxKernel.cpp"));
   EXPECT_EQ(source_hint("softmax", "MKL 2020.0.0").note, "");
   EXPECT_THAT(source_hint("addmm", "MKL 2020.0.0").note, HasSubstr("MKL 2020.0.0"));
+  EXPECT_THAT(source_hint("scaled_dot_product_attention", "MKL 2024.2").note,
+              HasSubstr("its products are a BLAS's (MKL 2024.2)"));
   EXPECT_TRUE(source_hint("fold", "MKL").files.empty());
 }
 
