@@ -127,6 +127,19 @@ TEST_F(TokenizerSettings, AddATokenBeyondTheVocabulary) {
           {" the  thin\nhat", {259, 221, 221, 257, 260, 199, 72, 65, 84}}});
 }
 
+TEST_F(TokenizerSettings, SayWhatAnAddedTokenTakesAlongAndWhereItStandsAlone) {
+  write_two_files({"<|endoftext|>"});
+  write("special_tokens_map.json",
+        R"({"additional_special_tokens": [
+            {"content": "<mask>", "lstrip": true, "rstrip": true, "normalized": false},
+            {"content": "<word>", "single_word": true, "normalized": false}]})");
+  expect({{"a <mask> b", {65, 261, 66}},
+          {"a\n <mask><mask> ", {65, 261, 261}},
+          {"a<word>", {65, 28, 87, 79, 82, 68, 30}},
+          {"a <word>!", {65, 221, 262, 1}},
+          {"<word>b <word>", {28, 87, 79, 82, 68, 30, 66, 221, 262}}});
+}
+
 TEST_F(TokenizerSettings, PutASpaceBeforeTextsThoughTokenizerJsonDoesNot) {
   write_one_file();
   write("tokenizer_config.json",
