@@ -123,8 +123,8 @@ BisectRequest request_of_bisection(const BisectOptions& options, Progress& progr
   note_dropped(environment, progress);
   std::vector<SideAttention> of_candidates;
   for (const Candidate& candidate : request.candidates) {
-    if (const auto own = attention.find(candidate.side); own != attention.end()) {
-      of_candidates.push_back(own->second);
+    if (const auto found = attention.find(candidate.side); found != attention.end()) {
+      of_candidates.push_back(found->second);
     }
   }
   request.circumstances = running_circumstances(kTool, parse_sided_threads(options.run.threads)[0],

@@ -67,7 +67,7 @@ Status remove_builds(const BuildsOptions& options) {
     throw usage_error("builds remove: neither a side nor --stale is given",
                       "see driftaudit builds list");
   }
-  remove_builds(options.sides);
+  drift::remove_builds(options.sides);  // the store's
   for (const std::string& side : options.sides) {
     fmt::print("{}: removed\n", side);
   }
