@@ -95,12 +95,21 @@ void fill_head(Report& report) {
   report.tool = "driftaudit 0.1.0";
   report.created = "2026-01-31T12:00:00Z";
   report.host = {"AMD EPYC 7713", "Debian GNU/Linux 12", "Linux 6.1.0", 2, {"avx", "fma", "avx2"}};
-  report.model = {"mini",        "the hub is out of reach",
-                  "models/mini", std::string(64, 'c'),
-                  "float16",     4,
-                  256,           4,
-                  512,           4096,
-                  4340000};
+  report.model = {"mini",
+                  "the hub is out of reach",
+                  "models/mini",
+                  std::string(64, 'c'),
+                  "float16",
+                  4,
+                  256,
+                  4,
+                  512,
+                  4096,
+                  4340000,
+                  "",
+                  false,
+                  0,
+                  {}};
   report.prompts = "eight";
   report.settings.modes = {"greedy", "sample"};
   report.builds = {build("january-2022", "1.10.1", "MKL 2020.0"),
