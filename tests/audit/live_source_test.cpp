@@ -41,7 +41,8 @@ class LiveSource : public ::testing::Test {
   AuditRequest request_;
   Model model_{
       "", "", "", "",
-      "", "", {}, Tokenizer::from_folder(std::string(DRIFTAUDIT_SOURCE_FOLDER) + "/models/mini")};
+      "", "", {}, false,
+      {}, {}, {}, Tokenizer::from_folder(std::string(DRIFTAUDIT_SOURCE_FOLDER) + "/models/mini")};
   Stop stopped_ = Stop::kFed;
 };
 
