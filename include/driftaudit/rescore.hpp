@@ -103,14 +103,14 @@ double rescore_limit(const RescoreNoise& noise);
 inline constexpr double kNoiseTimes = 24;
 
 struct RescoreOptions {
-  std::optional<double> outlier;    ///< |Δ| above it is an outlier; else rescore_limit()
-  std::uint32_t top_k = 0;          ///< of the sampled requests; 0: none
-  std::uint32_t n_positions = 0;    ///< of the model: a text has at most one token more
-  std::string dtype = "float32";    ///< the coarser of both sides' types; of a file: the scorer's
-  bool dtype_known = true;          ///< else decoding may have computed in bfloat16
-  std::optional<double> own;        ///< own_noise(), where it was measured
-  std::optional<LogprobRule> rule;  ///< that a file was said to follow; the scorer applies it
-  std::int32_t end_of_text = -1;    ///< -1: the model has none
+  std::optional<double> outlier;   ///< |Δ| above it is an outlier; else rescore_limit()
+  std::uint32_t top_k = 0;         ///< of the sampled requests; 0: none
+  std::uint32_t n_positions = 0;   ///< of the model: a text has at most one token more
+  std::string dtype = "float32";   ///< the coarser of both sides' types; of a file: the scorer's
+  bool dtype_known = true;         ///< else decoding may have computed in bfloat16
+  std::optional<double> own = {};  ///< own_noise(), where it was measured
+  std::optional<LogprobRule> rule = {};  ///< that a file was said to follow; the scorer applies it
+  std::int32_t end_of_text = -1;         ///< -1: the model has none
 };
 
 /// Scores all answers again, and where requests fail to the end, whether their tokens are another
