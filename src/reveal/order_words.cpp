@@ -49,6 +49,10 @@ std::string fold_words(const OrderShape& fold, const std::string& serial, const 
       return distances_words(fold.distances, last);
     case Kind::kNeighbours:
       return distances_words(neighbour_distances(fold.terms), last);
+    case Kind::kTail: {  // its words would read as those of terms in no lane
+      const std::string text = part_words(fold);
+      return text.front() == '(' ? text : "(" + text + ")";
+    }
     default:
       return part_words(fold);
   }

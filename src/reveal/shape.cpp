@@ -325,13 +325,26 @@ Found tail_shape(const SumTree& tree, std::size_t lanes) {
   return shortest;
 }
 
+/// Whether words that give one tail's length give the other's: it is the same; or it is what lanes
+/// that are filled leave, and they hold as many.
+bool same_tail(const OrderShape& a, const OrderShape& b) {
+  const auto filled = [](const OrderShape& shape) {
+    const OrderShape& head = shape.parts[0];
+    return head.kind == Kind::kLanes && head.terms % head.size == 0;
+  };
+  if (a.tail.to_first_lane != b.tail.to_first_lane || a.tail.summed_first != b.tail.summed_first ||
+      filled(a) != filled(b)) {
+    return false;
+  }
+  return filled(a) ? a.parts[0].terms == b.parts[0].terms : a.size == b.size;
+}
+
 }  // namespace
 
 bool OrderShape::alike(const OrderShape& other) const {
   const bool trivial = terms <= 2 || other.terms <= 2;
-  const bool sized = kind == Kind::kTail ? tail.to_first_lane == other.tail.to_first_lane &&
-                                               tail.summed_first == other.tail.summed_first
-                                         : size == other.size;
+  const bool sized =
+      kind == Kind::kTail && other.kind == kind ? same_tail(*this, other) : size == other.size;
   return trivial ||
          (kind == other.kind && sized && distances == other.distances &&
           std::equal(parts.begin(), parts.end(), other.parts.begin(), other.parts.end(),

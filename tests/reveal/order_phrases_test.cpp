@@ -26,8 +26,8 @@ namespace {
 TEST(OrderPhrases, SayTheOrdersOfKnownKernels) {
   for (const KnownSum& known : known_sums()) {
     SCOPED_TRACE(known.name);
-    for (std::size_t terms = 1; terms <= 300; ++terms) {
-      for (const std::size_t lanes : {0, 8, 16}) {
+    for (std::size_t terms = 1; terms <= 300; terms += terms < 70 ? 1 : 23) {
+      for (const std::size_t lanes : {0, 8}) {
         ASSERT_TRUE(says(known.tree(terms), lanes));
       }
     }

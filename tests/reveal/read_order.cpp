@@ -20,8 +20,12 @@ class Reader {
  public:
   Reader(std::string words, TreeBuilder& builder) : rest_(std::move(words)), builder_(builder) {}
 
-  /// All of the words, over these sums.
+  /// All of the words, over these sums; `shorter`: by how many than those that the words were
+  /// written for. Two sums have one order, whatever the words.
   Node order(const Nodes& nodes, std::size_t shorter = 0) {
+    if (nodes.size() <= 2 && onto_lane_.empty() && before_fold_.empty()) {
+      return chain(nodes);
+    }
     shorter_ = shorter;
     const Node root = sequence(nodes);
     if (!rest_.empty()) {
@@ -85,14 +89,17 @@ class Reader {
     if (took("the last ")) {
       const std::size_t size = number();
       take(" onto the first term one after the other; then ");
-      Nodes head(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(size));
-      Nodes first = {head[0]};
-      first.insert(first.end(), nodes.end() - static_cast<std::ptrdiff_t>(size), nodes.end());
+      Nodes head = without_last(nodes, size);
+      Nodes first = last_of(nodes, size);
+      first.insert(first.begin(), head[0]);
       head[0] = chain(first);
-      return body(head, head.size());
+      return body(head);
     }
     if (const std::size_t size = leading_tail(); size > 0) {
-      return body(onto_first(nodes, size), nodes.size() - size);
+      return body(onto_first(nodes, size));
+    }
+    if (const std::size_t at = outside("; then fold from "); at != std::string::npos) {
+      return with_tail_before_fold(nodes, at);
     }
     // The tail's words come last: the head is read without it.
     for (const std::string mark : {"; then the last ", "; then the sum of the last "}) {
@@ -103,29 +110,34 @@ class Reader {
     if (const std::size_t at = outside("; the last "); at != std::string::npos) {
       const std::string head = rest_.substr(0, at);
       rest_.erase(0, at + std::string("; the last ").size());
-      const std::size_t size = tail_size(number());
+      const std::size_t size = tail_size(number(), head);
       take(" in the first lane");
-      const Nodes others(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(size));
-      const Nodes last(nodes.end() - static_cast<std::ptrdiff_t>(size), nodes.end());
       Reader reader(head, builder_);
-      reader.onto_lane_ = last;
-      return reader.order(others);
+      reader.onto_lane_ = last_of(nodes, size);
+      return reader.order(without_last(nodes, size), head_shorter(head));
     }
-    return body(nodes, nodes.size());
+    return body(nodes);
   }
 
-  /// A group shorter than the first one has as many fewer of the last.
-  std::size_t tail_size(std::size_t told) const { return told - std::min(told, shorter_); }
+  /// Lanes that are all filled: what they leave is the tail.
+  static bool fills_lanes(const std::string& head) {
+    return !head.empty() && head[0] >= '0' && head[0] <= '9' &&
+           outside(head, " masked") == std::string::npos;
+  }
+  std::size_t tail_size(std::size_t told, const std::string& head) const {
+    return fills_lanes(head) ? told - std::min(told, shorter_) : told;
+  }
+  std::size_t head_shorter(const std::string& head) const {
+    return fills_lanes(head) ? 0 : shorter_;
+  }
 
   Node with_tail(const Nodes& nodes, std::size_t at, const std::string& mark) {
     const std::string head = rest_.substr(0, at);
     rest_.erase(0, at + mark.size());
-    const std::size_t size = tail_size(number());
+    const std::size_t size = tail_size(number(), head);
     took(" one after the other");
-    const Nodes last(nodes.end() - static_cast<std::ptrdiff_t>(size), nodes.end());
-    Nodes sums = {
-        Reader(head, builder_)
-            .order(Nodes(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(size)))};
+    const Nodes last = last_of(nodes, size);
+    Nodes sums = {Reader(head, builder_).order(without_last(nodes, size), head_shorter(head))};
     if (size > 0 && mark.find("the sum of") != std::string::npos) {
       sums.push_back(chain(last));
     } else {
@@ -134,13 +146,36 @@ class Reader {
     return chain(sums);
   }
 
+  /// Lanes whose fold starts with the last terms, which are in no lane.
+  Node with_tail_before_fold(const Nodes& nodes, std::size_t at) {
+    const std::string fold = "; then fold ";
+    const std::string head = rest_.substr(0, at);
+    rest_.erase(0, at + fold.size());
+    const std::size_t size = tail_size(leading_tail(), head);
+    rest_ = head + fold + rest_;
+    shorter_ = head_shorter(head);
+    before_fold_ = last_of(nodes, size);
+    return body(without_last(nodes, size));
+  }
+
+  static Nodes without_last(const Nodes& nodes, std::size_t size) {
+    if (size >= nodes.size()) {
+      throw std::logic_error("a tail of all terms");
+    }
+    return {nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(size)};
+  }
+  static Nodes last_of(const Nodes& nodes, std::size_t size) {
+    return {nodes.end() - static_cast<std::ptrdiff_t>(std::min(size, nodes.size())), nodes.end()};
+  }
+
   /// Where a mark stands that no parenthesis holds; the last one.
-  std::size_t outside(const std::string& mark) const {
+  std::size_t outside(const std::string& mark) const { return outside(rest_, mark); }
+  static std::size_t outside(const std::string& text, const std::string& mark) {
     std::size_t found = std::string::npos;
     int open = 0;
-    for (std::size_t i = 0; i < rest_.size(); ++i) {
-      open += rest_[i] == '(' ? 1 : rest_[i] == ')' ? -1 : 0;
-      if (open == 0 && rest_.compare(i, mark.size(), mark) == 0) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+      if (open == 0 && text.compare(i, mark.size(), mark) == 0) {
         found = i;
       }
     }
@@ -161,13 +196,12 @@ class Reader {
   }
   /// Without the last ones, whose sum is added to the first.
   Nodes onto_first(const Nodes& nodes, std::size_t size) {
-    const Nodes last(nodes.end() - static_cast<std::ptrdiff_t>(size), nodes.end());
-    Nodes head(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(size));
-    head[0] = builder_.add({head[0], chain(last)});
+    Nodes head = without_last(nodes, size);
+    head[0] = builder_.add({head[0], chain(last_of(nodes, size))});
     return head;
   }
 
-  Node body(const Nodes& nodes, std::size_t) {
+  Node body(const Nodes& nodes) {
     if (took("one term")) {
       return nodes.at(0);
     }
@@ -231,14 +265,15 @@ class Reader {
       const std::size_t end = std::min(first + size, nodes.size());
       const Nodes block(nodes.begin() + static_cast<std::ptrdiff_t>(first),
                         nodes.begin() + static_cast<std::ptrdiff_t>(end));
-      sums.push_back(group(each, block, size));
+      sums.push_back(group(each, block, std::min(size, nodes.size() + shorter_)));
     }
-    return Reader(part({}), builder_).order(sums);
+    const std::size_t told = (nodes.size() + shorter_ + size - 1) / size;
+    return Reader(part({}), builder_).order(sums, told - sums.size());
   }
 
   /// One of several groups that are added alike, of which the first has `whole` terms.
   Node group(const std::string& each, const Nodes& nodes, std::size_t whole) {
-    return nodes.size() == 1 ? nodes[0] : Reader(each, builder_).order(nodes, whole - nodes.size());
+    return Reader(each, builder_).order(nodes, whole - nodes.size());
   }
 
   Node lanes(const Nodes& nodes) {
@@ -254,11 +289,12 @@ class Reader {
       number();
       take(" masked");
     }
-    const std::size_t width = std::min(count * accumulators, nodes.size());
+    const std::size_t all = count * accumulators;
+    const std::size_t width = std::min(all, nodes.size());
     Nodes sums;
     for (std::size_t lane = 0; lane < width; ++lane) {
       const Nodes members = from(nodes, lane, width);
-      sums.push_back(group(each, members, (nodes.size() + width - 1) / width));
+      sums.push_back(group(each, members, (nodes.size() + shorter_ + all - 1) / all));
     }
     if (took("; accumulators ")) {
       const std::string over = part({"; then fold "});
@@ -269,20 +305,19 @@ class Reader {
       sums = narrow;
     }
     take("; then fold ");
-    return folded(sums, nodes);
+    return folded(sums);
   }
   std::string each_lane() {
     take("each ");
     return part({", the last ", "; accumulators ", "; then fold "});
   }
 
-  Node folded(Nodes sums, const Nodes& nodes) {
+  Node folded(Nodes sums) {
     if (!onto_lane_.empty()) {
       Nodes first = {sums[0]};
       first.insert(first.end(), onto_lane_.begin(), onto_lane_.end());
       sums[0] = chain(first);
     }
-    (void)nodes;
     if (!before_fold_.empty()) {
       sums[0] = builder_.add({sums[0], chain(before_fold_)});
     }
@@ -295,11 +330,6 @@ class Reader {
     return Reader(part({}), builder_).order(sums);
   }
 
- public:
-  /// The last terms, whose sum is added to the first lane before the fold.
-  void before_fold(Nodes last) { before_fold_ = std::move(last); }
-
- private:
   std::string rest_;
   TreeBuilder& builder_;
   std::size_t shorter_ = 0;
@@ -321,30 +351,8 @@ std::optional<SumTree> read_order(const std::string& words, std::size_t terms) {
   for (Node i = 0; i < terms; ++i) {
     nodes.push_back(i);
   }
-  std::string order = without_fused(words);
-  // "then fold from the sum of the last 6 on: …": these terms are in no lane.
-  for (const std::string mark :
-       {"; then fold from the sum of the last ", "; then fold from the last one on: "}) {
-    const std::size_t at = order.find(mark);
-    if (at == std::string::npos || order.find('(') < at) {
-      continue;
-    }
-    std::size_t size = 1;
-    std::size_t digits = 0;
-    std::string rest = order.substr(at + mark.size());
-    if (mark.find("sum") != std::string::npos) {
-      size = std::stoul(rest, &digits);
-      rest = rest.substr(digits + std::string(" on: ").size());
-    }
-    order = order.substr(0, at) + "; then fold " + rest;
-    const auto end = nodes.end() - static_cast<std::ptrdiff_t>(size);
-    Reader reader(order, builder);
-    reader.before_fold(Nodes(end, nodes.end()));
-    reader.order(Nodes(nodes.begin(), end));
-    return builder.finish();
-  }
   try {
-    Reader(order, builder).order(nodes);
+    Reader(without_fused(words), builder).order(nodes);
   } catch (const Open&) {
     return std::nullopt;
   }
