@@ -50,7 +50,7 @@ class PlantedFiles : public ::testing::Test {
     for (const char* name :
          {"cmake",    "ninja",   "make", "gmake",  "c++",     "g++",    "cc",
           "gcc",      "clang++", "ld",   "ar",     "as",      "ranlib", "cc1plus",
-          "collect2", "sh",      "bash", "env",    "python3", "python", "pip",
+          "collect2", "sh",      "bash", "env",    "python3", "python", "pip3",
           "pyenv",    "c++filt", "ldd",  "runner", "ccache",  "uname",  "lsb_release"}) {
       plant_program(name);
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "driftaudit/hash.hpp"
+#include "driftaudit/paths.hpp"
 
 namespace drift::test {
 
@@ -27,6 +28,8 @@ TestHub::TestHub(const fs::path& python3) {
   environment_.set("HF_HOME", hugging_face_home().string());
   environment_.set("HF_HUB_CACHE", "");
   environment_.set("HF_HUB_OFFLINE", "");
+  make_folders(cache());
+  write_file(cache() / kCacheMark, "");  // tests put files into it before the program does
   environment_.set("DRIFTAUDIT_CACHE", cache().string());
   environment_.set("no_proxy", "127.0.0.1");
 }
