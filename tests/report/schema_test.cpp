@@ -123,6 +123,8 @@ bool optional_key(const std::string& key) {
                            "notes",
                            "sampled",
                            "own_change",
+                           "noise",
+                           "own",
                            "basis"}) {
     if (key == name) {
       return true;

@@ -468,9 +468,11 @@ TEST(Suggestions, SpellAttentionOutWhereTheDefaultIsAnother) {
 TEST(Suggestions, NeverSendAVenvsAttentionToReleasesThatHaveAnother) {
   Report report = of_new_builds(Attention::kEager);
   report.builds[1].attention.transformers = "4.41.2";
-  EXPECT_THAT(report_table(report, false, 120),
-              AllOf(HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"),
-                    HasSubstr("driftaudit audit january-2022 december-2022 --mode score")))
+  EXPECT_THAT(
+      report_table(report, false, 120),
+      AllOf(HasSubstr("driftaudit bisect 2.5.1 2.8.0 --attention eager\n"),
+            HasSubstr("driftaudit audit january-2022 december-2022 --text text.txt --mode score "
+                      "--env")))
       << "the same two builds choose the same again, releases don't";
   report.builds[1].attention.transformers = "5.0.0";
   report.builds[0].attention.scale = report.builds[1].attention.scale = ScoreScale::kMultiply;
