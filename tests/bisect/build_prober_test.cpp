@@ -333,14 +333,21 @@ TEST_F(Builds, LostToAnotherProcessAreInstalledAgain) {
 }
 
 TEST_F(Builds, AnswersThatNobodyCameBackForAreRemoved) {
-  { ProbeStore("bisect", "forgotten", *progress_).keep_owned("a"); }
-  { ProbeStore("bisect", "recent", *progress_).keep_owned("a"); }
+  const std::string forgotten(24, 'f');
+  const std::string recent(24, 'a');
+  const std::string others = "forgotten";  // not a key: somebody else's
   const fs::path states = folder_.path() / "bisect";
-  fs::last_write_time(states / "forgotten",
-                      fs::file_time_type::clock::now() - std::chrono::hours(31 * 24));
+  for (const std::string& key : {forgotten, recent, others}) {
+    ProbeStore("bisect", key, *progress_).keep_owned("a");
+  }
+  for (const std::string& key : {forgotten, others}) {
+    fs::last_write_time(states / key,
+                        fs::file_time_type::clock::now() - std::chrono::hours(31 * 24));
+  }
   const ProbeStore store("bisect", "key", *progress_);
-  EXPECT_FALSE(fs::exists(states / "forgotten"));
-  EXPECT_TRUE(fs::exists(states / "recent"));
+  EXPECT_FALSE(fs::exists(states / forgotten));
+  EXPECT_TRUE(fs::exists(states / recent));
+  EXPECT_TRUE(fs::exists(states / others));
 }
 
 TEST_F(Builds, AnswersCountAsDamagedWhenTheirLogitsAre) {
