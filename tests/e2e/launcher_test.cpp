@@ -129,7 +129,7 @@ TEST_F(Launcher, SaysWhenAptFails) {
   tool("apt-get", "exit 100");
   const ProcessResult result = launch({"audit"});
   EXPECT_EQ(result.end.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("error: apt-get could not install: libcli11-dev"));
+  EXPECT_THAT(result.err, HasSubstr("error: apt-get could not install: libboost-dev libcli11-dev"));
 }
 
 TEST_F(Launcher, ShowsTheLogOfAConfigurationThatFails) {
