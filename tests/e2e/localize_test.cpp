@@ -66,6 +66,8 @@ TEST_F(Localize, NamesSoftmaxFromEightElementsOnUnderAvx2) {
   for (const LocalizedOperation& operation : found.operations) {
     EXPECT_TRUE(operation.own.has_value()) << operation.name << " isn't replayable";
     EXPECT_EQ(operation.own == true, operation.name.ends_with("attn.softmax")) << operation.name;
+    EXPECT_EQ(operation.own_change.has_value(), operation.own == true) << operation.name;
+    EXPECT_GT(operation.own_change.value_or(OwnChange{1, 1}).max_ulp, 0U) << operation.name;
   }
   ASSERT_EQ(found.growth.size(), 7U);
   EXPECT_EQ(found.growth[0].max_abs_diff, 0) << "the embeddings";
