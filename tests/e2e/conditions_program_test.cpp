@@ -85,7 +85,9 @@ TEST_F(ProgramConditions, SavedSidesOfOtherDtypesAreWarnedOf) {
   ASSERT_EQ(record("full.json", {}).status, 0);
   ASSERT_EQ(record("coarse.json", {"--dtype", "bfloat16"}).status, 0);
   const ProgramRun compared =
-      run_program({"compare", "full.json", "coarse.json", "--out", "report.json"}, folder());
+      run_program({"compare", "full.json", "coarse.json", "--out", "report.json", "--fail-on",
+                   "never"},  // whether tokens change is the processor's affair
+                  folder());
   EXPECT_EQ(compared.status, 0) << compared.err;
   EXPECT_THAT(read_report(folder() / "report.json").warnings,
               Contains("dtype: float32 and bfloat16, ULPs are float32's"));
