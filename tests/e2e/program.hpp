@@ -32,8 +32,8 @@ Command program_command(const std::vector<std::string>& arguments,
 std::string january();
 std::string december();
 
-/// A build that has both kinds of attention: torch 2.8.0, in a venv beside transformers 4.57.6 where
-/// a Python 3.9 is found.
+/// A build that has both kinds of attention: torch 2.8.0, in a venv beside transformers 4.57.6
+/// where a Python 3.9 is found.
 std::string newest();
 
 /// Whether this CPU has what the study's facts hold under.
